@@ -1,0 +1,389 @@
+package codemode
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/cellmode/cellmode/internal/engine"
+	"github.com/cellmode/cellmode/internal/guest"
+	"github.com/cellmode/cellmode/internal/jsontext"
+	"github.com/cellmode/cellmode/internal/source"
+)
+
+// cell is one program in one VM, from its source to its result. Everything but the tool functions
+// runs on the goroutine that called Exec.
+type cell struct {
+	executor *Executor
+	limits   *limits
+	source   source.Cell
+	ctx      context.Context // of this run: it ends with the cell
+	vm       *engine.VM
+	deadline time.Time
+
+	promise engine.Value // of the program
+	settled bool         // the program has returned: what it left behind is being drained
+	value   []byte       // JSON text of what it returned
+
+	bridge  bridge
+	output  output
+	scratch []byte
+}
+
+// Texts of failures that are not the cell's own.
+const (
+	abortedText = "code mode execution aborted"
+	timeoutText = "code mode timeout exceeded"
+	pendingText = "the program awaits a promise that nothing can settle: no tool call or timer is pending"
+)
+
+// run executes the program: guest code until nothing is left to do, then requests to the host, then
+// one reply or timer after the other, until all has ended.
+func (c *cell) run() Result {
+	c.deadline = time.Now().Add(c.limits.timeout)
+	c.bridge.init(c)
+	c.vm.Limit(c.deadline, c.ctx.Done())
+	c.vm.OnHostCall(c.hostCall)
+	c.vm.Seed(rand.Uint64())
+	program, failure := c.compile()
+	if failure != nil {
+		return *failure
+	}
+	if err := c.installTools(); err != nil {
+		return c.stopped(err)
+	}
+	var err error
+	if c.promise, err = c.vm.Call(program); err != nil {
+		return c.stopped(err)
+	}
+	c.vm.Ignore(c.promise)
+	for {
+		if failure := c.advance(); failure != nil {
+			return *failure
+		}
+		if c.bridge.idle() {
+			if !c.settled {
+				return c.failed(CodeInternal, PhaseGuest, pendingText, nil)
+			}
+			break
+		}
+		if err := c.bridge.next(); err != nil {
+			return c.stopped(err)
+		}
+	}
+	if rejected, n := c.vm.Unhandled(); n > 0 {
+		return c.unhandled(rejected, n)
+	}
+	return c.completed()
+}
+
+// advance runs guest code until it waits for the host, then gives its requests to the host.
+func (c *cell) advance() *Result {
+	for {
+		if err := c.vm.Drain(); err != nil {
+			return c.failure(c.stopped(err))
+		}
+		if c.bridge.refused != "" {
+			return c.failure(c.failed(CodeInvalidInput, PhaseGuest, c.bridge.refused, nil))
+		}
+		if c.settled {
+			break
+		}
+		state, result, err := c.vm.Promise(c.promise)
+		switch {
+		case err != nil:
+			return c.failure(c.stopped(err))
+		case state == engine.Rejected:
+			return c.failure(c.stopped(&engine.Exception{Value: result}))
+		case state == engine.Fulfilled:
+			// Encoding is part of the cell: a getter may emit output and call tools.
+			c.settled = true
+			if err := c.encode(result); err != nil {
+				return c.failure(c.stopped(err))
+			}
+			continue
+		}
+		break
+	}
+	if failure := c.bridge.dispatch(); failure != nil {
+		return failure
+	}
+	return nil
+}
+
+func (c *cell) failure(r Result) *Result { return &r }
+
+// The program runs as the body of an async arrow function in a conditional expression, and it must parse as the
+// body of a function declaration too. After the one only a colon can follow, after the other everything but a
+// colon: a text that closes the function early parses in at most one of them. Neither stands in
+// parentheses or an object literal, where the engine looks ahead for the end in a way that takes
+// some divisions for regular expressions.
+const (
+	programHead  = "1 ? async () => {\n"
+	programTail  = "\n} : 0"
+	functionHead = "async function f() {\n"
+	functionTail = "\n}"
+)
+
+// compile checks the source and gives the program as a function of the guest.
+func (c *cell) compile() (engine.Value, *Result) {
+	code := c.source.Code
+	shell, err := source.Shell(c.ctx, code, c.parses)
+	if err != nil {
+		return 0, c.failure(c.stopped(err))
+	}
+	if shell {
+		return 0, c.failure(c.failed(CodeInvalidInput, PhaseInput, source.ErrShell.Error(), source.ErrShell))
+	}
+	program, err := c.eval(programHead, programTail, 0)
+	if err == nil && strings.Contains(code, "}") {
+		var function engine.Value
+		if function, err = c.eval(functionHead, functionTail, engine.EvalCompileOnly); err == nil {
+			c.vm.Free(function)
+		}
+	}
+	if err != nil {
+		return 0, c.failure(c.uncompiled(err))
+	}
+	if source.ModuleAccess(code) {
+		return 0, c.failure(c.failed(CodeInvalidInput, PhaseInput, source.ErrModuleAccess.Error(), source.ErrModuleAccess))
+	}
+	return program, nil
+}
+
+func (c *cell) eval(head, tail string, flags engine.EvalFlag) (engine.Value, error) {
+	c.scratch = append(append(append(c.scratch[:0], head...), c.source.Code...), tail...)
+	return c.vm.Eval(c.scratch, source.Label, flags)
+}
+
+// parses tells whether a text is the body of an async function.
+func (c *cell) parses(_ context.Context, body string) (bool, error) {
+	v, err := c.vm.Eval([]byte(functionHead+body+functionTail), source.Label, engine.EvalCompileOnly)
+	if exception := (*engine.Exception)(nil); errors.As(err, &exception) {
+		c.vm.Free(exception.Value)
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	c.vm.Free(v)
+	return true, nil
+}
+
+// installTools makes the globals of the tools that the program mentions, so that a cell costs the same
+// whatever the catalog holds. A program that may reach globals by names that it computes gets all of
+// them.
+func (c *cell) installTools() error {
+	catalog, code := c.executor.catalog, c.source.Code
+	all := source.HasEscapes(code)
+	seen := map[string]struct{}{}
+	for name := range source.Identifiers(code) {
+		if reflective[name] {
+			all = true
+			break
+		}
+		if _, ok := seen[name]; ok {
+			continue
+		}
+		if _, ok := catalog.Lookup(name); ok {
+			seen[name] = struct{}{}
+			c.bridge.tools = append(c.bridge.tools, name)
+		}
+	}
+	if all {
+		c.bridge.tools = c.bridge.tools[:0]
+		for name := range catalog.CallableNames() {
+			c.bridge.tools = append(c.bridge.tools, name)
+		}
+	}
+	if len(c.bridge.tools) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(c.bridge.tools)
+	if err != nil {
+		return err
+	}
+	names, err := c.vm.ParseJSON(text)
+	if err != nil {
+		return err
+	}
+	_, err = c.vm.Call(c.vm.Named(guest.Install), names)
+	c.vm.Free(names)
+	return err
+}
+
+// reflective are the words by which a program can get at a global without naming it.
+var reflective = map[string]bool{
+	"globalThis": true, "this": true, "eval": true, "Function": true, "constructor": true,
+	"AsyncFunction": true, "GeneratorFunction": true, "getPrototypeOf": true, "__proto__": true,
+}
+
+// encode keeps the JSON text of the returned value.
+func (c *cell) encode(result engine.Value) (err error) {
+	var ok bool
+	if c.value, ok = c.vm.AppendJSON(nil, result, engine.JSONData); ok {
+		return nil
+	}
+	text, err := c.vm.Call(c.vm.Named(guest.EncodeFinal), result)
+	if err != nil {
+		return err
+	}
+	c.value, err = c.vm.AppendString(nil, text)
+	c.vm.Free(text)
+	return err
+}
+
+// hostCall answers the controller.
+func (c *cell) hostCall(args []engine.Value) engine.Value {
+	if len(args) < 4 {
+		return engine.Undefined
+	}
+	id, _ := args[1].AsInt()
+	switch operation, _ := args[0].AsInt(); operation {
+	case guest.Emit, guest.EmitText:
+		return c.emit(operation == guest.EmitText, id == guest.Text, args[2])
+	case guest.Call, guest.CallText:
+		tool, _ := args[2].AsInt()
+		return c.bridge.call(operation == guest.CallText, id, tool, args[3])
+	case guest.Timer:
+		return c.bridge.timer(id, args[2].AsFloat())
+	case guest.Clear:
+		c.bridge.clear(id)
+	}
+	return guest.OK
+}
+
+// emit takes a piece of output: a value, or the text that stands for it.
+func (c *cell) emit(encoded, asText bool, value engine.Value) engine.Value {
+	item := c.scratch[:0]
+	if encoded {
+		var err error
+		if item, err = c.vm.AppendString(item, value); err != nil {
+			return engine.Undefined
+		}
+	} else {
+		var ok bool
+		if item, ok = c.vm.AppendJSON(item, value, engine.JSONStringify); !ok {
+			return guest.AsText
+		}
+		if asText && !value.IsString() {
+			item = jsontext.AppendString(nil, string(item)) // its JSON is the text
+		}
+	}
+	c.scratch = item
+	c.output.add(asText, item, c.limits.output)
+	return guest.OK
+}
+
+// completed makes the result of a cell that returned.
+func (c *cell) completed() Result {
+	r := c.result(StatusCompleted)
+	r.Output, r.Value, _ = c.output.render(c.limits.output, c.value, "")
+	return r
+}
+
+func (c *cell) result(status Status) Result {
+	return Result{
+		Status: status, BridgeDispatchStarted: c.bridge.dispatched,
+		ReplaySafe: c.source.RestartSafe, Telemetry: c.executor.telemetry(),
+	}
+}
+
+func (c *cell) failed(code ErrorCode, phase FailurePhase, text string, cause error) Result {
+	r := c.result(StatusFailed)
+	r.Code, r.FailurePhase, r.err = code, phase, cause
+	r.Output, _, r.Error = c.output.render(c.limits.output, nil, text)
+	return r
+}
+
+// stopped makes the result of a cell that an error ended.
+func (c *cell) stopped(err error) Result {
+	exception := (*engine.Exception)(nil)
+	switch {
+	case errors.As(err, &exception):
+		return c.thrown(exception.Value)
+	case errors.Is(err, engine.ErrDeadline):
+		return c.failed(CodeTimeout, PhaseGuest, timeoutText, nil)
+	case errors.Is(err, engine.ErrCanceled):
+		return c.failed(CodeAborted, c.hostPhase(), abortedText, context.Cause(c.ctx))
+	case errors.Is(err, engine.ErrMemory):
+		return c.failed(CodeInternal, PhaseGuest, c.memoryText(), ErrMemoryLimit)
+	case errors.Is(err, engine.ErrStack):
+		return c.failed(CodeInternal, PhaseGuest, "RangeError: Maximum call stack size exceeded", ErrStackLimit)
+	}
+	c.executor.runtime.logger.Error("code mode: cell ended by a fault of the engine",
+		"run", c.executor.opts.RunID, "session", c.executor.opts.SessionID, "title", c.source.Title, "error", err)
+	return c.failed(CodeInternal, PhaseGuest, "the program ran into a fault of the JavaScript engine; write it in another way", err)
+}
+
+func (c *cell) hostPhase() FailurePhase {
+	if c.bridge.dispatched {
+		return PhaseBridge
+	}
+	return PhaseHost
+}
+
+func (c *cell) memoryText() string {
+	return fmt.Sprintf("InternalError: out of memory: the cell reached its limit of %d MiB; keep less data at a time", c.limits.memory>>20)
+}
+
+// thrown makes the result of a cell that let out an exception.
+func (c *cell) thrown(value engine.Value) Result {
+	e, err := c.describe(value)
+	if err != nil {
+		return c.stopped(err)
+	}
+	switch {
+	case source.ModuleReference(e.name, e.message):
+		return c.failed(CodeInvalidInput, PhaseInput, source.ErrModuleAccess.Error(), source.ErrModuleAccess)
+	case c.vm.MemoryRefused() && (!e.isError || e.name == "InternalError"):
+		return c.failed(CodeInternal, PhaseGuest, c.memoryText(), ErrMemoryLimit)
+	case c.vm.MemoryRefused():
+		return c.failed(CodeInternal, PhaseGuest, e.text(c.lines())+"\nearlier: "+c.memoryText(), ErrMemoryLimit)
+	case e.name == "RangeError" && e.message == "Maximum call stack size exceeded":
+		return c.failed(CodeInternal, PhaseGuest, e.text(c.lines()), ErrStackLimit)
+	}
+	return c.failed(CodeInternal, PhaseGuest, e.text(c.lines()), nil)
+}
+
+// unhandled makes the result of a cell that left rejected promises behind.
+func (c *cell) unhandled(promise engine.Value, n int) Result {
+	_, reason, err := c.vm.Promise(promise)
+	if err != nil {
+		return c.stopped(err)
+	}
+	r := c.thrown(reason)
+	if n > 1 {
+		r.Output, _, r.Error = c.output.render(c.limits.output, nil, fmt.Sprintf("%s\n(and %d more unhandled rejections)", r.Error, n-1))
+	}
+	return r
+}
+
+// uncompiled makes the result of a source that does not compile.
+func (c *cell) uncompiled(err error) Result {
+	exception := (*engine.Exception)(nil)
+	if !errors.As(err, &exception) || c.vm.MemoryRefused() {
+		return c.stopped(err)
+	}
+	e, err := c.describe(exception.Value)
+	if err != nil {
+		return c.stopped(err)
+	}
+	if e.name != "SyntaxError" {
+		err := &source.InputError{Message: "the program is nested too deeply to be compiled; make it flatter"}
+		return c.failed(CodeInvalidInput, PhaseInput, err.Error(), err)
+	}
+	line, column := e.position()
+	if lines := c.lines(); line > lines {
+		last := c.source.Code[strings.LastIndexByte(c.source.Code, '\n')+1:]
+		line, column = lines, len(last)+1
+	}
+	failure := source.SyntaxError(line, column, e.message)
+	return c.failed(CodeInvalidInput, PhaseInput, failure.Error(), failure)
+}
+
+func (c *cell) lines() int { return bytes.Count([]byte(c.source.Code), []byte("\n")) + 1 }

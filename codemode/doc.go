@@ -1,0 +1,68 @@
+// Package codemode lets a model work in programs instead of single tool calls. The model writes a small
+// JavaScript program, a cell; the cell runs in this process, in QuickJS compiled to WebAssembly, and calls
+// the service's tools as async functions.
+//
+//	rt, err := codemode.NewRuntime(ctx, nil) // one a process
+//	defer rt.Close()
+//	ex, err := rt.NewExecutor(catalog, nil) // one an agent turn
+//	defer ex.Close()
+//	result := ex.Exec(ctx, codemode.ExecInput{
+//		Title: "Unpaid tons",
+//		Code: `
+//			const list = await shipping_list({});
+//			return list.filter((s) => !s.paid).reduce((sum, s) => sum + s.tons, 0);
+//		`,
+//	})
+//	text, err := json.Marshal(result) // for the model
+//
+// # Cells
+//
+// A cell is the body of an async function: await and return are legal at its top level. Every tool of the
+// catalog is an async global of one argument. text(value) and json(value) emit output; the returned value
+// becomes the result's Value. A call that fails rejects with an Error that has a code and an
+// effectStatus ("none": the tool did not run; "unknown": it may have changed something). A cell is
+// complete when its program has returned and every call and timer that it started has ended, those that it
+// did not await included. A rejection that nothing handles by then fails the cell.
+//
+// A cell sees the language (ES2024 and later, in sloppy mode unless it says "use strict"), setTimeout and
+// clearTimeout, TextEncoder and TextDecoder, structuredClone, URL and URLSearchParams, atob and btoa. There
+// are no modules, no files, no network, and no clock but Date.
+//
+// # Failures
+//
+// A failed cell is a [Result] that the model reads, not a Go error: its text starts with "Name: message" and
+// has the frames of the stack that lie in the submitted code, under the name cell.js. [Result.Err] gives the
+// same to Go code. A host's own mistakes are Go errors.
+//
+// Input that breaks a rule is refused with [CodeInvalidInput] before anything is dispatched: a
+// syntax error with its line and column, a shell command, import and require, a title of more than 120
+// characters, code of more than 2 MiB.
+//
+// # Limits
+//
+// [Options] bound the time, memory and output of a cell and its pending calls. All are enforced from outside
+// of the guest: a cell can neither hang nor exhaust the host, whatever it does. The time budget covers the
+// cell's own work and its waiting; Go's garbage collector and other cells run meanwhile.
+//
+// # Values
+//
+// Values cross as JSON text. Going in, an integer that a JavaScript number would change (beyond 2^53, say
+// 1915883588174806058) arrives as a string of the same digits; a tool whose schema wants an integer gets
+// it back as one. Arguments of tools are what JSON.stringify makes of them; a BigInt or a cycle throws at the
+// call. The returned value is copied property by property: toJSON is not called, so a Date becomes {}:
+// return date.toISOString(). NaN and infinities become null, functions and symbols disappear, a BigInt becomes its
+// digits, an Error its name, message and enumerable fields, a promise that was not awaited a note that says
+// so. text and json do honour toJSON.
+//
+// # Deviations from the language
+//
+// The engine is QuickJS-ng: no Intl (toLocaleString and localeCompare ignore their options), recursion to about
+// 1,000 calls, 65,535 arguments a call, and s += x in a long loop copies s each time (collect the pieces in
+// an array and join them). Columns in stacks count UTF-8 bytes. A thrown value that is no Error fails the cell
+// with String(value) as its text.
+//
+// # Concurrency
+//
+// A Runtime and an Executor are safe for concurrent use; cells of one executor run side by side. Tool functions run
+// on goroutines of their own with a context derived from Exec's. Close of either cancels what runs and waits for it.
+package codemode

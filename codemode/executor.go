@@ -1,0 +1,199 @@
+package codemode
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cellmode/cellmode/internal/source"
+	"github.com/cellmode/cellmode/toolcatalog"
+)
+
+// ExecutorOptions configure an [Executor]. A nil *ExecutorOptions means all defaults.
+type ExecutorOptions struct {
+	// RunID and SessionID name the agent's run and session in the runtime's log. They may be empty.
+	RunID, SessionID string
+}
+
+// Executor runs the cells of one agent turn over one catalog. It is safe for concurrent use. Making one
+// is cheap, whatever the size of the catalog.
+type Executor struct {
+	runtime *Runtime
+	catalog *toolcatalog.Catalog
+	opts    ExecutorOptions
+	scope   string
+	calls   atomic.Int64
+	running sync.WaitGroup // cells and tool functions
+
+	mu     sync.Mutex
+	closed bool
+	cells  map[*cell]context.CancelCauseFunc
+}
+
+// ExecInput is what the model gives to exec.
+type ExecInput struct {
+	// Title says in a few words what the cell does, for people. Required, at most 120 characters.
+	Title string
+	// Code is the program: the body of an async function. At most 2 MiB of UTF-8 without NUL.
+	Code string
+	// Command is another name for Code, for hooks and policies that rewrite a call. If both are given
+	// they must be equal. Models are not offered it.
+	Command string
+	// RestartSafe lets the cell call only tools whose definition says ReplaySafe. Any other call fails
+	// the cell before it is dispatched.
+	RestartSafe bool
+	// AwaitResults keeps the time in which the cell only waits for tools from counting against the
+	// time budget.
+	AwaitResults bool
+}
+
+// WaitInput is what the model gives to wait.
+type WaitInput struct {
+	RunID string // of a waiting result
+}
+
+// NewExecutor makes an executor over a catalog. The caller must close it.
+func (r *Runtime) NewExecutor(catalog *toolcatalog.Catalog, opts *ExecutorOptions) (*Executor, error) {
+	if catalog == nil {
+		return nil, errors.New("codemode: NewExecutor needs a catalog")
+	}
+	var scope [12]byte
+	_, _ = rand.Read(scope[:])
+	e := &Executor{runtime: r, catalog: catalog, scope: hex.EncodeToString(scope[:]), cells: map[*cell]context.CancelCauseFunc{}}
+	if opts != nil {
+		e.opts = *opts
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, ErrClosed
+	}
+	r.executors[e] = struct{}{}
+	return e, nil
+}
+
+// Exec runs a cell to its end. A cell that fails is a result like any other: the model reads it and tries
+// again. The tools get a context that is derived from ctx and cancelled when the cell has ended, when
+// ctx is, and when the executor is closed.
+func (e *Executor) Exec(ctx context.Context, in ExecInput) Result {
+	cell, err := source.Input{
+		Title: in.Title, Code: in.Code, Command: in.Command, RestartSafe: in.RestartSafe, AwaitResults: in.AwaitResults,
+	}.Cell()
+	if err != nil {
+		return e.invalid(err)
+	}
+	return e.run(ctx, cell)
+}
+
+// Wait resumes a waiting cell. In this version no cell is ever parked (a cell whose tools have not
+// answered by its deadline fails with a timeout), so that every run id is unknown.
+func (e *Executor) Wait(ctx context.Context, in WaitInput) Result {
+	return e.invalid(fmt.Errorf("no waiting cell has the runId %.64q: pass the top-level runId of an exec result whose status is waiting", in.RunID))
+}
+
+// Names of the tools that a model is given.
+const (
+	ExecTool = "exec"
+	WaitTool = "wait"
+)
+
+// Handle runs a call as the model made it: the name of the tool and its arguments as JSON. What is
+// wrong with the arguments is in the Result. An error means that no tool has this name.
+func (e *Executor) Handle(ctx context.Context, name string, args json.RawMessage) (Result, error) {
+	switch name {
+	case ExecTool:
+		cell, err := source.Read(args)
+		if err != nil {
+			return e.invalid(err), nil
+		}
+		return e.run(ctx, cell), nil
+	case WaitTool:
+		var in struct {
+			RunID string `json:"runId"`
+			Alias string `json:"run_id"`
+		}
+		if err := json.Unmarshal(args, &in); err != nil {
+			return e.invalid(errors.New("wait takes an object with the string runId")), nil
+		}
+		if in.RunID == "" {
+			in.RunID = in.Alias
+		}
+		return e.Wait(ctx, WaitInput{RunID: in.RunID}), nil
+	}
+	return Result{}, fmt.Errorf("codemode: no tool %q: the tools are %s and %s", name, ExecTool, WaitTool)
+}
+
+// run executes a checked cell.
+func (e *Executor) run(ctx context.Context, src source.Cell) Result {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	c := &cell{executor: e, limits: &e.runtime.limits, source: src, ctx: ctx}
+	if !e.enter(c, cancel) {
+		return c.failed(CodeAborted, PhaseHost, abortedText, ErrClosed)
+	}
+	defer e.leave(c)
+	if ctx.Err() != nil {
+		return c.failed(CodeAborted, PhaseHost, abortedText, context.Cause(ctx))
+	}
+	vm, err := e.runtime.image.Acquire(context.WithoutCancel(ctx))
+	if err != nil {
+		return c.failed(CodeRuntimeUnavailable, PhaseHost, "the code mode runtime is unavailable: "+err.Error(), err)
+	}
+	defer vm.Release()
+	c.vm = vm
+	return c.run()
+}
+
+func (e *Executor) enter(c *cell, cancel context.CancelCauseFunc) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return false
+	}
+	e.cells[c] = cancel
+	e.running.Add(1)
+	return true
+}
+
+func (e *Executor) leave(c *cell) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.cells, c)
+	e.running.Done()
+}
+
+// Close ends the turn: running cells fail as aborted, their tool calls are cancelled, and Close waits for
+// the tool functions to return. It may be called more than once.
+func (e *Executor) Close() error {
+	e.mu.Lock()
+	e.closed = true
+	for _, cancel := range e.cells {
+		cancel(ErrClosed)
+	}
+	e.mu.Unlock()
+	e.runtime.mu.Lock()
+	delete(e.runtime.executors, e)
+	e.runtime.mu.Unlock()
+	e.running.Wait()
+	return nil
+}
+
+func (e *Executor) invalid(err error) Result {
+	c := &cell{executor: e, limits: &e.runtime.limits}
+	return c.failed(CodeInvalidInput, PhaseInput, err.Error(), err)
+}
+
+func (e *Executor) telemetry() Telemetry {
+	return Telemetry{
+		CatalogSize:  e.catalog.Len(),
+		Sources:      SourceCounts{Native: e.catalog.Count(toolcatalog.Native), Client: e.catalog.Count(toolcatalog.Client)},
+		CounterScope: e.scope,
+		CallCount:    e.calls.Load(),
+		VisibleTools: []string{ExecTool, WaitTool},
+	}
+}

@@ -1,0 +1,178 @@
+package codemode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/cellmode/cellmode/internal/engine"
+	"github.com/cellmode/cellmode/internal/guest"
+)
+
+// Defaults and ranges of [Options]. A value of zero or less is the default; others are moved into
+// the range.
+const (
+	DefaultTimeout = 10 * time.Second
+	MinTimeout     = 100 * time.Millisecond
+	MaxTimeout     = 60 * time.Second
+
+	DefaultMemoryLimitBytes = 64 << 20
+	MinMemoryLimitBytes     = 1 << 20
+	MaxMemoryLimitBytes     = 1 << 30
+
+	DefaultMaxOutputBytes = 64 << 10
+	MinMaxOutputBytes     = 1 << 10
+	MaxMaxOutputBytes     = 10 << 20
+
+	DefaultMaxSnapshotBytes = 10 << 20
+	MinMaxSnapshotBytes     = 1 << 10
+	MaxMaxSnapshotBytes     = 256 << 20
+
+	DefaultMaxPendingToolCalls = 16
+	MaxMaxPendingToolCalls     = 128
+)
+
+// maxQueued is how many requests of a cell may wait for a place beyond those in flight.
+const maxQueued = 128
+
+// Options configure a [Runtime]. A nil *Options means all defaults.
+type Options struct {
+	// Timeout is the time that one Exec may take, the cell's own work and its waiting for tools
+	// together. Default [DefaultTimeout], from [MinTimeout] to [MaxTimeout].
+	Timeout time.Duration
+
+	// MemoryLimitBytes is the memory that a cell may take on top of what its VM has at rest (about
+	// 1 MiB). Reaching it is an InternalError in the cell, which it may catch. Default
+	// [DefaultMemoryLimitBytes], from [MinMemoryLimitBytes] to [MaxMemoryLimitBytes].
+	MemoryLimitBytes int64
+
+	// MaxOutputBytes bounds what a result shows: emitted output, returned value and error text together,
+	// in bytes of compact JSON. What does not fit is cut and says so. Default [DefaultMaxOutputBytes],
+	// from [MinMaxOutputBytes] to [MaxMaxOutputBytes].
+	MaxOutputBytes int64
+
+	// MaxSnapshotBytes together with MemoryLimitBytes bounds the tool results that wait in the host to be
+	// taken up by a cell: the smaller of the two. A result that does not fit fails its call, with an
+	// error that the cell can catch. Default [DefaultMaxSnapshotBytes], from [MinMaxSnapshotBytes]
+	// to [MaxMaxSnapshotBytes].
+	MaxSnapshotBytes int64
+
+	// MaxPendingToolCalls is how many tool calls of a cell run at the same time. Up to 128 more wait
+	// for a place; a batch beyond that is refused whole. Default [DefaultMaxPendingToolCalls], from 1
+	// to [MaxMaxPendingToolCalls].
+	MaxPendingToolCalls int
+
+	// CacheDir is where the compiled engine is kept between processes. It holds machine code that
+	// this process runs: nobody else may be able to write there. Empty for os.UserCacheDir()/cellmode,
+	// "off" for none. A directory that cannot be used costs start-up time (half a second or so),
+	// nothing else.
+	CacheDir string
+
+	// Logger is told what goes wrong on the host's side without failing a call. Nil for none.
+	Logger *slog.Logger
+}
+
+// limits are Options with every default filled in and every value in its range.
+type limits struct {
+	timeout    time.Duration
+	memory     int64
+	output     int
+	inbox      int64
+	maxPending int
+}
+
+func (o *Options) limits() limits {
+	snapshot := clamp(o.MaxSnapshotBytes, DefaultMaxSnapshotBytes, MinMaxSnapshotBytes, MaxMaxSnapshotBytes)
+	memory := clamp(o.MemoryLimitBytes, DefaultMemoryLimitBytes, MinMemoryLimitBytes, MaxMemoryLimitBytes)
+	return limits{
+		timeout:    clamp(o.Timeout, DefaultTimeout, MinTimeout, MaxTimeout),
+		memory:     memory,
+		output:     int(clamp(o.MaxOutputBytes, DefaultMaxOutputBytes, MinMaxOutputBytes, MaxMaxOutputBytes)),
+		inbox:      min(memory, snapshot),
+		maxPending: clamp(o.MaxPendingToolCalls, DefaultMaxPendingToolCalls, 1, MaxMaxPendingToolCalls),
+	}
+}
+
+func clamp[T int | int64 | time.Duration](v, otherwise, least, most T) T {
+	if v <= 0 {
+		return otherwise
+	}
+	return min(max(v, least), most)
+}
+
+// Runtime is the compiled engine with its pool of VMs: one for a process. It is safe for concurrent
+// use.
+type Runtime struct {
+	limits limits
+	logger *slog.Logger
+	engine *engine.Engine
+	image  *engine.Image
+
+	mu        sync.Mutex
+	closed    bool
+	executors map[*Executor]struct{}
+}
+
+// NewRuntime compiles the engine and proves that its sandbox holds: some tens of milliseconds with a warm
+// cache, half a second or so without. An engine that cannot be used is [ErrRuntimeUnavailable].
+func NewRuntime(ctx context.Context, opts *Options) (*Runtime, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	r := &Runtime{limits: o.limits(), logger: o.Logger, executors: map[*Executor]struct{}{}}
+	eng, err := engine.New(ctx, &engine.Options{CacheDir: cacheDir(o.CacheDir), MemoryLimit: r.limits.memory, Logger: o.Logger})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	r.engine = eng
+	if r.image, err = guest.NewImage(ctx, eng); err != nil {
+		return nil, errors.Join(unavailable(err), eng.Close())
+	}
+	return r, nil
+}
+
+func unavailable(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("%w (%s): %w", ErrRuntimeUnavailable, CodeRuntimeUnavailable, err)
+}
+
+func cacheDir(option string) string {
+	switch option {
+	case "off":
+		return ""
+	case "":
+		dir, err := os.UserCacheDir()
+		if err != nil {
+			return ""
+		}
+		return filepath.Join(dir, "cellmode")
+	}
+	return option
+}
+
+// Close closes every executor and frees the engine. It cancels the tool calls in progress and waits for
+// their functions to return. It may be called more than once.
+func (r *Runtime) Close() error {
+	r.mu.Lock()
+	r.closed = true
+	open := make([]*Executor, 0, len(r.executors))
+	for e := range r.executors {
+		open = append(open, e)
+	}
+	r.mu.Unlock()
+	for _, e := range open {
+		_ = e.Close()
+	}
+	return r.engine.Close()
+}

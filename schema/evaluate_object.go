@@ -1,0 +1,245 @@
+package schema
+
+import "bytes"
+
+// object applies the rules for objects to the object at pos, and notes which members they concern.
+func (e *evaluation) object(o *objectRules, pos int, notes *notes) int {
+	start := pos
+	var (
+		room    [4]uint64
+		seen    = room[:] // a bit for each property
+		missing = o.required
+		total   int
+		guess   int
+		ok      = true
+	)
+	if len(o.properties) > 64*len(room) {
+		seen = make([]uint64, (len(o.properties)+63)/64)
+	}
+	for pos++; e.text[pos] != '}'; total++ {
+		if e.text[pos] == ',' {
+			pos++
+		}
+		keyEnd := stringEnd(e.text, pos)
+		quoted := e.text[pos:keyEnd]
+		i := o.find(e.unquoted(quoted), guess)
+		if i >= 0 {
+			guess = i + 1
+			if bit := uint64(1) << (i & 63); seen[i>>6]&bit == 0 {
+				seen[i>>6] |= bit
+				if o.properties[i].required {
+					missing--
+				}
+			}
+		}
+		pos = keyEnd + 1 // the colon
+		end := e.member(o, i, quoted, pos)
+		if end == invalid {
+			if e.gaveUp {
+				return invalid
+			}
+			if end = skip(e.text, pos); !e.overridden(quoted, end) {
+				if ok = false; e.report == nil || e.report.full() {
+					return invalid
+				}
+				e.reportMember(o, i, quoted, pos)
+			}
+		}
+		if notes != nil && len(e.memberNodes(o, i, quoted)) > 0 {
+			notes.add(total)
+		}
+		pos = end
+	}
+	if missing > 0 {
+		if ok = false; e.report != nil {
+			e.reportMissing(o, seen)
+		}
+	}
+	if total < o.min || o.min > 1 || o.max >= 0 && total > o.max || o.dependents != nil {
+		ok = e.objectAsWhole(o, start, total, notes) && ok
+	}
+	if !ok {
+		return invalid
+	}
+	return pos + 1
+}
+
+// member applies everything that concerns one member, without a report. i is the number of its property or -1, pos the place
+// of its value. It returns the place after the value.
+func (e *evaluation) member(o *objectRules, i int, quoted []byte, pos int) int {
+	if o.patterns == nil && o.names == nil { // the common case
+		n := o.additional
+		if i >= 0 && o.properties[i].node != nil {
+			n = o.properties[i].node
+		}
+		if n == nil {
+			return skip(e.text, pos)
+		}
+		return e.quiet(n, pos)
+	}
+	if o.names != nil && !e.nameMatches(o.names, quoted) {
+		return invalid
+	}
+	nodes := e.memberNodes(o, i, quoted)
+	for _, n := range nodes {
+		if e.quiet(n, pos) == invalid {
+			return invalid
+		}
+	}
+	return skip(e.text, pos)
+}
+
+// memberNodes returns the schemas that apply to the value of a member.
+func (e *evaluation) memberNodes(o *objectRules, i int, quoted []byte) []*node {
+	var nodes []*node
+	if i >= 0 && o.properties[i].node != nil {
+		nodes = append(nodes, o.properties[i].node)
+	}
+	for k := range o.patterns {
+		if e.matchPattern(o.patterns[k].pattern, e.unquoted(quoted)) {
+			nodes = append(nodes, o.patterns[k].node)
+		}
+	}
+	if len(nodes) == 0 && o.additional != nil {
+		nodes = append(nodes, o.additional)
+	}
+	return nodes
+}
+
+// nameMatches applies propertyNames to a key.
+func (e *evaluation) nameMatches(n *node, quoted []byte) bool {
+	text := e.text
+	e.text = quoted
+	end := e.eval(n, 0)
+	e.text = text
+	return end != invalid
+}
+
+// overridden reports whether the key stands again in the rest of the object: then the earlier value does not count.
+// text[pos] is the comma or the brace after a member.
+func (e *evaluation) overridden(quoted []byte, pos int) bool {
+	start := pos
+	var name []byte
+	for e.text[pos] == ',' {
+		keyEnd := stringEnd(e.text, pos+1)
+		other := e.text[pos+1 : keyEnd]
+		if bytes.Equal(quoted, other) {
+			return true
+		}
+		if bytes.IndexByte(quoted, '\\') >= 0 || bytes.IndexByte(other, '\\') >= 0 {
+			if name == nil {
+				name = unquote(nil, quoted)
+			}
+			if bytes.Equal(name, e.unquoted(other)) {
+				return true
+			}
+		}
+		pos = skip(e.text, keyEnd+1)
+	}
+	e.spend((pos - start) / 64)
+	return false
+}
+
+// reportMember reports what is wrong with a member that does not match.
+func (e *evaluation) reportMember(o *objectRules, i int, quoted []byte, pos int) {
+	name := unquote(nil, quoted)
+	if o.names != nil {
+		nested := &report{}
+		outer := e.report
+		e.report = nested
+		matches := e.nameMatches(o.names, quoted)
+		e.report = outer
+		if !matches {
+			why := "it is not allowed"
+			if len(nested.problems) > 0 {
+				why = "it " + nested.problems[0].Message
+			}
+			e.problem("the property name %s cannot be used: %s", quoteName(string(name)), why)
+			return
+		}
+	}
+	for _, n := range e.memberNodes(o, i, quoted) {
+		if n.never {
+			e.reportUnexpected(o, string(name))
+			continue
+		}
+		e.report.path = append(e.report.path, step{name: name, index: -1})
+		e.eval(n, pos)
+		e.report.path = e.report.path[:len(e.report.path)-1]
+	}
+}
+
+func (e *evaluation) reportUnexpected(o *objectRules, name string) {
+	var known []string
+	for i := range o.properties {
+		if n := o.properties[i].node; n != nil && !n.never {
+			known = append(known, o.properties[i].name)
+		}
+	}
+	if len(known) == 0 {
+		e.problem("the property %s is not allowed", quoteName(name))
+		return
+	}
+	e.problem("the property %s is not allowed; known are %s", quoteName(name), nameList(known))
+}
+
+func (e *evaluation) reportMissing(o *objectRules, seen []uint64) {
+	var missing []string
+	for i := range o.properties {
+		if p := &o.properties[i]; p.required && seen[i>>6]&(1<<(i&63)) == 0 {
+			missing = append(missing, p.name)
+		}
+	}
+	if len(missing) == 1 {
+		e.problem("the required property %s is missing", quoteName(missing[0]))
+		return
+	}
+	e.problem("the required properties %s are missing", nameList(missing))
+}
+
+// objectAsWhole applies the rules that need all the keys of an object. total counts its members, twice those whose key stands
+// twice.
+func (e *evaluation) objectAsWhole(o *objectRules, pos, total int, notes *notes) bool {
+	keys := make(map[string]struct{}, total)
+	for at := pos + 1; e.text[at] != '}'; {
+		if e.text[at] == ',' {
+			at++
+		}
+		keyEnd := stringEnd(e.text, at)
+		keys[string(e.unquoted(e.text[at:keyEnd]))] = struct{}{}
+		at = skip(e.text, keyEnd+1)
+	}
+	if !e.spend(total) {
+		return false
+	}
+	ok := true
+	if len(keys) < o.min {
+		e.problem("must have at least %s", count(int64(o.min), "property", "properties"))
+		ok = false
+	}
+	if o.max >= 0 && len(keys) > o.max {
+		e.problem("must have at most %s", count(int64(o.max), "property", "properties"))
+		ok = false
+	}
+	for i := range o.dependents {
+		d := &o.dependents[i]
+		if _, present := keys[d.name]; !present {
+			continue
+		}
+		for _, name := range d.requires {
+			if _, present := keys[name]; !present {
+				e.problem("the property %s needs the property %s, which is missing", quoteName(d.name), quoteName(name))
+				ok = false
+			}
+		}
+		if d.node != nil {
+			e.notes = notes
+			ok = e.eval(d.node, pos) != invalid && ok
+			e.notes = nil
+		}
+		if !ok && e.report == nil {
+			return false
+		}
+	}
+	return ok
+}

@@ -1,0 +1,231 @@
+package schema
+
+import (
+	"bytes"
+
+	"github.com/cellmode/cellmode/internal/jsontext"
+)
+
+// CoerceIntegers undoes what a JavaScript host does to integers that its numbers cannot hold: it hands them over as strings.
+// Where the schema wants an integer or a number and no string, a string such as "1915883588174806058" becomes the bare
+// integer. Strings that a JavaScript number could hold are left alone, and so are all other strings.
+//
+// It looks where ApplyDefaults looks, and also behind $ref and behind an anyOf or oneOf that only adds null.
+//
+// If there is nothing to rewrite, the result is value itself. A value that is not JSON is returned as it is.
+func (s *Schema) CoerceIntegers(value []byte) []byte {
+	if !mayHoldQuotedInteger(value) {
+		return value
+	}
+	return s.rewrite(value, func(r *rewriter, n *node, pos, end int) {
+		literal := r.text[pos:end]
+		if literal[0] != '"' || n.types&(typeInteger|typeNumber) == 0 || n.types&typeString != 0 {
+			return
+		}
+		if literal = literal[1 : len(literal)-1]; isUnsafeInteger(literal) {
+			r.replace(pos, end, literal)
+		}
+	})
+}
+
+// FillNils repairs what encoding/json makes of nil: a nil slice, map or []byte is written as null, although the schema of its
+// Go type says array, object or string. Where the schema wants just an array, null becomes []; where it wants an object
+// without required properties, {}; where it wants a base64 string, "".
+//
+// It looks where CoerceIntegers looks. If there is nothing to rewrite, the result is value itself. A value that is not JSON
+// is returned as it is.
+func (s *Schema) FillNils(value []byte) []byte {
+	if !bytes.Contains(value, []byte("null")) {
+		return value
+	}
+	return s.rewrite(value, func(r *rewriter, n *node, pos, end int) {
+		if r.text[pos] != 'n' {
+			return
+		}
+		switch {
+		case n.types == typeArray:
+			r.replace(pos, end, []byte("[]"))
+		case n.types == typeObject && (n.object == nil || n.object.required == 0):
+			r.replace(pos, end, []byte("{}"))
+		case n.types == typeString && n.isBytes:
+			r.replace(pos, end, []byte(`""`))
+		}
+	})
+}
+
+func (s *Schema) rewrite(value []byte, scalar func(r *rewriter, n *node, pos, end int)) []byte {
+	text, err := jsontext.Compact(value)
+	if err != nil {
+		return value
+	}
+	r := rewriter{text: text, scalar: scalar}
+	r.scalars(s.root, 0)
+	return r.result(value)
+}
+
+// rewriter changes spans of a text, from left to right.
+type rewriter struct {
+	text   []byte // compact and valid JSON
+	out    []byte
+	mark   int // text[:mark] is in out
+	added  int // bytes of defaults
+	scalar func(r *rewriter, n *node, pos, end int)
+}
+
+func (r *rewriter) replace(from, to int, with []byte) {
+	if r.out == nil {
+		r.out = make([]byte, 0, len(r.text)+len(r.text)/8+len(with))
+	}
+	r.out = append(append(r.out, r.text[r.mark:from]...), with...)
+	r.mark = to
+}
+
+func (r *rewriter) tooLarge() bool { return r.added > maxDefaultBytes }
+
+// result is the changed text, or the original if nothing changed.
+func (r *rewriter) result(original []byte) []byte {
+	if r.out == nil {
+		return original
+	}
+	return append(r.out, r.text[r.mark:]...)
+}
+
+// scalars calls r.scalar for the strings and nulls in the value at pos, and returns the place after it.
+func (r *rewriter) scalars(n *node, pos int) int {
+	n = n.beneath()
+	if n == nil {
+		return skip(r.text, pos)
+	}
+	switch r.text[pos] {
+	case '[':
+		return r.items(n.array, pos, r.scalars)
+	case '{':
+		return r.members(n.object, pos, func(n *node, _, pos int) int { return r.scalars(n, pos) })
+	}
+	end := skip(r.text, pos)
+	if c := r.text[pos]; c == '"' || c == 'n' {
+		r.scalar(r, n, pos, end)
+	}
+	return end
+}
+
+// items calls visit for each item of the array at pos, with the schema for it or nil.
+func (r *rewriter) items(a *arrayRules, pos int, visit func(n *node, pos int) int) int {
+	if a == nil {
+		return containerEnd(r.text, pos)
+	}
+	i := 0
+	for pos++; r.text[pos] != ']'; i++ {
+		if r.text[pos] == ',' {
+			pos++
+		}
+		n := a.items
+		if i < len(a.prefix) {
+			n = a.prefix[i]
+		}
+		pos = visit(n, pos)
+	}
+	return pos + 1
+}
+
+// members calls visit for each member of the object at pos, with the schema for its value or nil, the number of its property
+// or -1, and the place of the value.
+func (r *rewriter) members(o *objectRules, pos int, visit func(n *node, i, pos int) int) int {
+	if o == nil {
+		return containerEnd(r.text, pos)
+	}
+	guess := 0
+	for pos++; r.text[pos] != '}'; {
+		if r.text[pos] == ',' {
+			pos++
+		}
+		keyEnd := stringEnd(r.text, pos)
+		i := o.find(unquote(nil, r.text[pos:keyEnd]), guess)
+		n := o.additional
+		if o.patterns != nil {
+			n = nil
+		}
+		if i >= 0 {
+			guess = i + 1
+			if o.properties[i].node != nil {
+				n = o.properties[i].node
+			}
+		}
+		pos = visit(n, i, keyEnd+1)
+	}
+	return pos + 1
+}
+
+// beneath follows $ref, and an anyOf or oneOf of null and one other schema, to the schema that describes the value. It
+// returns nil if there are several.
+func (n *node) beneath() *node {
+	const far = 64 // longer chains are left alone
+	for range far {
+		if n == nil || n.types != 0 || n.apply == nil {
+			return n
+		}
+		a := n.apply
+		switch {
+		case a.ref != nil:
+			n = a.ref
+		case a.any != nil:
+			n = onlyOne(a.any)
+		case a.one != nil:
+			n = onlyOne(a.one)
+		default:
+			return n
+		}
+	}
+	return nil
+}
+
+// onlyOne returns the branch that is not just null, if there is one of that kind.
+func onlyOne(branches []*node) *node {
+	var found *node
+	for _, n := range branches {
+		if n.types == typeNull {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = n
+	}
+	return found
+}
+
+// mayHoldQuotedInteger reports whether value has a quoted run of digits that is too long for every JavaScript number.
+func mayHoldQuotedInteger(value []byte) bool {
+	const enough = 16 // digits; 2^53 has as many
+	for pos := 0; ; {
+		i := bytes.IndexByte(value[pos:], '"')
+		if i < 0 || len(value)-pos-i < enough+2 {
+			return false
+		}
+		pos += i + 1
+		from := pos
+		if value[pos] == '-' {
+			from++
+		}
+		for pos = from; pos < len(value) && isDigit(value[pos]); {
+			pos++
+		}
+		if pos-from >= enough && pos < len(value) && value[pos] == '"' {
+			return true
+		}
+	}
+}
+
+// isUnsafeInteger reports whether s is an integer, as JSON writes it, whose digits a JavaScript number would change.
+func isUnsafeInteger(s []byte) bool {
+	digits := bytes.TrimPrefix(s, []byte("-"))
+	if len(digits) == 0 || digits[0] == '0' {
+		return false
+	}
+	for _, b := range digits {
+		if !isDigit(b) {
+			return false
+		}
+	}
+	return len(jsontext.QuoteUnsafeIntegers(s)) != len(s)
+}

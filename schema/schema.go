@@ -1,0 +1,83 @@
+package schema
+
+import (
+	"bytes"
+
+	"github.com/cellmode/cellmode/internal/jsontext"
+)
+
+const (
+	// MaxTextBytes is how long the text of a schema may be.
+	MaxTextBytes = 2 << 20
+	// maxDocumentDepth is how deep arrays and objects may be nested in the text of a schema.
+	maxDocumentDepth = 2_000
+)
+
+// Schema is a compiled JSON Schema. Make one with [Parse], [For] or [Variants]; the zero value is not usable. A Schema
+// never changes and is safe for concurrent use by multiple goroutines.
+type Schema struct {
+	text []byte
+	root *node
+}
+
+// Parse compiles a schema. It checks the whole text, the parts that no value will reach included, and returns a
+// [*ParseError] for the first thing that is wrong. Parse never opens a file or a connection.
+func Parse(text []byte) (*Schema, error) {
+	doc, err := parseDocument(text)
+	if err != nil {
+		return nil, err
+	}
+	var c compiler
+	root, err := c.compile(doc)
+	if err != nil {
+		return nil, err
+	}
+	return &Schema{text: bytes.Clone(text), root: root}, nil
+}
+
+// Text returns a copy of the schema as it was given, annotations included.
+func (s *Schema) Text() []byte { return bytes.Clone(s.text) }
+
+// IsAny reports whether the schema has no constraint at all, as {} and true: it is no contract, and need not be checked.
+func (s *Schema) IsAny() bool { return s.root.trivial }
+
+// Validate checks one value, given as JSON text. It returns nil if the value matches, else a [*ValidationError]: also for text
+// that is not JSON, and for a value that cannot be checked within the limits of this package.
+func (s *Schema) Validate(value []byte) error {
+	text, err := compactValue(value)
+	if err != nil {
+		return err
+	}
+	e := newEvaluation(text)
+	if e.eval(s.root, 0) != invalid {
+		return nil
+	}
+	if e.gaveUp {
+		return oneProblem(tooMuchWork)
+	}
+	e = newEvaluation(text)
+	e.report = &report{}
+	e.eval(s.root, 0)
+	if len(e.report.problems) == 0 {
+		return oneProblem(noMatch)
+	}
+	return &ValidationError{e.report.problems}
+}
+
+const (
+	tooMuchWork = "cannot be checked: with this value, the alternatives and references of the schema multiply beyond the limit"
+	noMatch     = "does not match"
+)
+
+func oneProblem(message string) error {
+	return &ValidationError{[]Problem{{"$", bounded(message)}}}
+}
+
+// compactValue checks that a value is JSON, and returns it without white space.
+func compactValue(value []byte) ([]byte, error) {
+	text, err := jsontext.Compact(value)
+	if err != nil {
+		return nil, oneProblem(err.Error())
+	}
+	return text, nil
+}

@@ -1,0 +1,265 @@
+package toolcatalog
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"reflect"
+	"slices"
+
+	"github.com/cellmode/cellmode/schema"
+)
+
+// Options is what a host decides for a catalog. The zero value, and nil, grant nothing beyond the tools given.
+type Options struct {
+	// Logger receives what must not reach the model: panics of tools with their Go stacks. Nil: nothing is logged.
+	Logger *slog.Logger
+}
+
+// Catalog is a set of tools with their names. It is immutable and safe for concurrent use; calls that wait for each other
+// because of [Spec].Sequential do so across all users of the catalog.
+type Catalog struct {
+	entries []entry           // sorted by callable name
+	index   map[string]*entry // by callable name, and by tool name; the two never collide, see allocateNames
+	clients int               // how many entries are client tools
+	queue   *queue            // nil if no tool is sequential
+	logger  *slog.Logger
+}
+
+// Entry describes one tool of a catalog. Its JSON form is what cells see of a tool.
+type Entry struct {
+	// CallableName is the name of the async global that cells call the tool by: an identifier that no other tool of the
+	// catalog has and that hides no global. A tool name that is one already is kept as it is; others are changed as little
+	// as possible, with a suffix where that would collide. The same set of tools always gives the same names.
+	CallableName string `json:"callableName"`
+
+	ToolName    string `json:"toolName"`              // Spec.Name
+	Label       string `json:"label,omitempty"`       // Spec.Label
+	Description string `json:"description,omitempty"` // Spec.Description
+	Source      Source `json:"source"`
+
+	// Input and Output are one-line TypeScript hints of the contracts, and APIPath is the path of the tool's declaration.
+	// They are empty until declarations are generated for the catalog.
+	Input   string `json:"input,omitempty"`
+	Output  string `json:"output,omitempty"`
+	APIPath string `json:"apiPath,omitempty"`
+
+	// What the host needs to know before a call, from Spec. Cells do not see it.
+	Sequential bool   `json:"-"`
+	ReplaySafe bool   `json:"-"`
+	Network    bool   `json:"-"`
+	Effect     Effect `json:"-"`
+}
+
+// entry is a tool with its place in a catalog.
+type entry struct {
+	Entry
+	handle handler
+	input  *schema.Schema // nil: inputs are not checked
+	output *schema.Schema // nil: results are not checked
+	nils   bool           // results come from a Go type, whose nil slices and maps encoding/json writes as null
+}
+
+// New makes a catalog of tools. If tools are badly defined, the error is a [DefinitionErrors] that names every one of them.
+//
+// Two tools of the same name are an error, except that a [Client] tool takes the place of a [Native] one. The slice and
+// opts are not kept.
+func New(tools []*Tool, opts *Options) (*Catalog, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	b := builder{
+		places:  make(map[string]int, len(tools)),
+		derived: map[reflect.Type]derivedSchema{},
+		inputs:  map[*schema.Schema]error{},
+	}
+	b.entries = make([]entry, 0, len(tools))
+	for i, t := range tools {
+		b.add(i, t)
+	}
+	if len(b.bad) > 0 {
+		return nil, b.bad
+	}
+	return b.catalog(o), nil
+}
+
+// builder collects the tools of a new catalog.
+type builder struct {
+	entries []entry
+	places  map[string]int // of entries, by tool name
+	bad     DefinitionErrors
+	derived map[reflect.Type]derivedSchema // schemas of Go types: many tools share few types
+	inputs  map[*schema.Schema]error       // input schemas that were looked at, and what is wrong with them
+}
+
+type derivedSchema struct {
+	schema *schema.Schema
+	err    error
+}
+
+var (
+	errNilTool   = errors.New("the tool is nil")
+	errDuplicate = errors.New("another tool has the same name")
+	errNoObject  = errors.New("the input schema does not accept an object, and cells call a tool with one object; take a struct or a map")
+)
+
+func (b *builder) add(index int, t *Tool) {
+	if t == nil {
+		b.bad = append(b.bad, &DefinitionError{Index: index, Err: errNilTool})
+		return
+	}
+	e, err := b.entry(t)
+	if err != nil {
+		b.bad = append(b.bad, &DefinitionError{Index: index, Tool: t.spec.Name, Err: err})
+		return
+	}
+	place, taken := b.places[e.ToolName]
+	switch {
+	case !taken:
+		b.places[e.ToolName] = len(b.entries)
+		b.entries = append(b.entries, e)
+	case e.Source == b.entries[place].Source:
+		b.bad = append(b.bad, &DefinitionError{Index: index, Tool: e.ToolName, Err: errDuplicate})
+	case e.Source == Client:
+		b.entries[place] = e
+	}
+}
+
+// entry checks a definition. Several things wrong with one tool are one error.
+func (b *builder) entry(t *Tool) (entry, error) {
+	errs := []error{t.check()}
+	e := entry{
+		Entry: Entry{
+			ToolName:    t.spec.Name,
+			Label:       validText(t.spec.Label),
+			Description: validText(t.spec.Description),
+			Source:      t.spec.Source,
+			Sequential:  t.spec.Sequential,
+			ReplaySafe:  t.spec.ReplaySafe,
+			Network:     t.spec.Network,
+			Effect:      t.spec.Effect,
+		},
+		handle: t.handle,
+	}
+	if t.spec.Source == Native {
+		var err error
+		if e.input, err = b.contract(t.spec.Input, t.input); err != nil {
+			errs = append(errs, fmt.Errorf("input schema: %w", err))
+		}
+		errs = append(errs, b.checkInput(e.input))
+		if e.output, err = b.contract(t.spec.Output, t.output); err != nil {
+			errs = append(errs, fmt.Errorf("output schema: %w", err))
+		}
+		e.nils = t.output.typ != nil
+	}
+	return e, errors.Join(errs...)
+}
+
+// contract is the schema that values are checked against: the given one, else that of the Go type. A schema that accepts
+// everything checks nothing.
+func (b *builder) contract(given *schema.Schema, typ typeSchema) (*schema.Schema, error) {
+	if given == nil && typ.derive != nil {
+		d, ok := b.derived[typ.typ]
+		if !ok {
+			d.schema, d.err = typ.safelyDerive()
+			b.derived[typ.typ] = d
+		}
+		if d.err != nil {
+			return nil, d.err
+		}
+		given = d.schema
+	}
+	if given != nil && given.IsAny() {
+		return nil, nil
+	}
+	return given, nil
+}
+
+// checkInput refuses an input schema that no call could satisfy.
+func (b *builder) checkInput(s *schema.Schema) error {
+	if s == nil {
+		return nil
+	}
+	err, ok := b.inputs[s]
+	if !ok {
+		if !acceptsObject(s.Text()) {
+			err = errNoObject
+		}
+		b.inputs[s] = err
+	}
+	return err
+}
+
+// catalog names the tools and builds the index.
+func (b *builder) catalog(o Options) *Catalog {
+	requests := make([]nameRequest, len(b.entries))
+	for i, e := range b.entries {
+		requests[i] = nameRequest{id: toolID(e.Source, e.ToolName), tool: e.ToolName}
+	}
+	for i, name := range allocateNames(requests) {
+		b.entries[i].CallableName = name
+	}
+	slices.SortFunc(b.entries, func(x, y entry) int { return cmp.Compare(x.CallableName, y.CallableName) })
+
+	c := &Catalog{entries: b.entries, index: make(map[string]*entry, len(b.entries)), logger: o.Logger}
+	for i := range c.entries {
+		e := &c.entries[i]
+		c.index[e.CallableName] = e
+		c.index[e.ToolName] = e
+		if e.Source == Client {
+			c.clients++
+		}
+		if e.Sequential && c.queue == nil {
+			c.queue = &queue{}
+		}
+	}
+	return c
+}
+
+// All lists the tools, sorted by callable name in byte order. The slice is the caller's own.
+func (c *Catalog) All() []Entry {
+	list := make([]Entry, len(c.entries))
+	for i := range c.entries {
+		list[i] = c.entries[i].Entry
+	}
+	return list
+}
+
+// Lookup finds a tool by its callable name, exactly. Its cost does not depend on the size of the catalog.
+func (c *Catalog) Lookup(callableName string) (Entry, bool) {
+	if e := c.index[callableName]; e != nil && e.CallableName == callableName {
+		return e.Entry, true
+	}
+	return Entry{}, false
+}
+
+// CallableNames lists the callable names in the order of All, without making a slice.
+func (c *Catalog) CallableNames() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range c.entries {
+			if !yield(c.entries[i].CallableName) {
+				return
+			}
+		}
+	}
+}
+
+// Len is the number of tools.
+func (c *Catalog) Len() int { return len(c.entries) }
+
+// Count is the number of tools from one source.
+func (c *Catalog) Count(source Source) int {
+	switch source {
+	case Native:
+		return len(c.entries) - c.clients
+	case Client:
+		return c.clients
+	}
+	return 0
+}
