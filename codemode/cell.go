@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -174,32 +175,54 @@ func (c *cell) parses(_ context.Context, body string) (bool, error) {
 	return true, nil
 }
 
-// installTools makes the globals of the tools that the program mentions, so that a cell costs the same
-// whatever the catalog holds. A program that may reach globals by names that it computes gets all of
-// them.
-func (c *cell) installTools() error {
+// plan finds out what the program may use: the tools that it mentions, so that a cell costs the same whatever the
+// catalog holds, and whether it needs the web APIs. A program that may reach globals by names that it
+// computes gets everything.
+func (c *cell) plan() (web bool) {
 	catalog, code := c.executor.catalog, c.source.Code
 	all := source.HasEscapes(code)
-	seen := map[string]struct{}{}
 	for name := range source.Identifiers(code) {
-		if reflective[name] {
+		switch mentions[name] {
+		case reflective:
 			all = true
-			break
+		case webAPI:
+			web = true
+		default:
+			if _, ok := catalog.Lookup(name); ok {
+				c.bridge.tools = append(c.bridge.tools, name)
+			}
 		}
-		if _, ok := seen[name]; ok {
-			continue
-		}
-		if _, ok := catalog.Lookup(name); ok {
-			seen[name] = struct{}{}
-			c.bridge.tools = append(c.bridge.tools, name)
-		}
-	}
-	if all {
-		c.bridge.tools = c.bridge.tools[:0]
-		for name := range catalog.CallableNames() {
-			c.bridge.tools = append(c.bridge.tools, name)
+		if all {
+			c.bridge.tools = slices.AppendSeq(c.bridge.tools[:0], catalog.CallableNames())
+			return true
 		}
 	}
+	slices.Sort(c.bridge.tools)
+	c.bridge.tools = slices.Compact(c.bridge.tools)
+	return web
+}
+
+// Words of a program that say what it needs beyond the tools that it names.
+const (
+	reflective = iota + 1 // by this it can get at a global without naming it
+	webAPI
+)
+
+var mentions = func() map[string]int {
+	m := map[string]int{}
+	for _, name := range []string{
+		"globalThis", "this", "eval", "Function", "constructor", "AsyncFunction", "GeneratorFunction", "getPrototypeOf", "__proto__",
+	} {
+		m[name] = reflective
+	}
+	for _, name := range guest.WebGlobals {
+		m[name] = webAPI
+	}
+	return m
+}()
+
+// installTools makes the globals of the tools.
+func (c *cell) installTools() error {
 	if len(c.bridge.tools) == 0 {
 		return nil
 	}
@@ -214,12 +237,6 @@ func (c *cell) installTools() error {
 	_, err = c.vm.Call(c.vm.Named(guest.Install), names)
 	c.vm.Free(names)
 	return err
-}
-
-// reflective are the words by which a program can get at a global without naming it.
-var reflective = map[string]bool{
-	"globalThis": true, "this": true, "eval": true, "Function": true, "constructor": true,
-	"AsyncFunction": true, "GeneratorFunction": true, "getPrototypeOf": true, "__proto__": true,
 }
 
 // encode keeps the JSON text of the returned value.

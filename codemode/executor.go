@@ -140,7 +140,11 @@ func (e *Executor) run(ctx context.Context, src source.Cell) Result {
 	if ctx.Err() != nil {
 		return c.failed(CodeAborted, PhaseHost, abortedText, context.Cause(ctx))
 	}
-	vm, err := e.runtime.image.Acquire(context.WithoutCancel(ctx))
+	image := e.runtime.plain
+	if c.plan() {
+		image = e.runtime.web
+	}
+	vm, err := image.Acquire(context.WithoutCancel(ctx))
 	if err != nil {
 		return c.failed(CodeRuntimeUnavailable, PhaseHost, "the code mode runtime is unavailable: "+err.Error(), err)
 	}

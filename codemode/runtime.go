@@ -111,7 +111,8 @@ type Runtime struct {
 	limits limits
 	logger *slog.Logger
 	engine *engine.Engine
-	image  *engine.Image
+	plain  *engine.Image // for most cells
+	web    *engine.Image // for those that mention a web API
 
 	mu        sync.Mutex
 	closed    bool
@@ -134,8 +135,10 @@ func NewRuntime(ctx context.Context, opts *Options) (*Runtime, error) {
 		return nil, unavailable(err)
 	}
 	r.engine = eng
-	if r.image, err = guest.NewImage(ctx, eng); err != nil {
-		return nil, errors.Join(unavailable(err), eng.Close())
+	for _, image := range []**engine.Image{&r.plain, &r.web} {
+		if *image, err = guest.NewImage(ctx, eng, image == &r.web); err != nil {
+			return nil, errors.Join(unavailable(err), eng.Close())
+		}
 	}
 	return r, nil
 }

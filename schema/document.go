@@ -35,7 +35,7 @@ func (v *value) str() string {
 	if !v.isString() {
 		return ""
 	}
-	return string(unquote(nil, v.text))
+	return string(unquoted(v.text))
 }
 
 // get returns the member of an object with that key, or nil.
@@ -156,7 +156,7 @@ func (p *documentParser) container(at *place, depth int) (value, error) {
 		here := place{parent: at}
 		if object {
 			end := stringEnd(p.text, p.pos)
-			m.key = string(unquote(nil, p.text[p.pos:end]))
+			m.key = string(unquoted(p.text[p.pos:end]))
 			here.key = m.key
 			p.pos = end + 1
 		} else {

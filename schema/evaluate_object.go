@@ -33,16 +33,16 @@ func (e *evaluation) object(o *objectRules, pos int, notes *notes) int {
 			}
 		}
 		pos = keyEnd + 1 // the colon
+		problems := e.report.count()
 		end := e.member(o, i, quoted, pos)
 		if end == invalid {
-			if e.gaveUp {
+			if end = skip(e.text, pos); !e.spend((end - pos) / 64) {
 				return invalid
 			}
-			if end = skip(e.text, pos); !e.overridden(quoted, end) {
-				if ok = false; e.report == nil || e.report.full() {
-					return invalid
-				}
-				e.reportMember(o, i, quoted, pos)
+			if e.overridden(quoted, end) {
+				e.report.forget(problems)
+			} else if ok = false; e.report == nil || e.report.full() {
+				return invalid
 			}
 		}
 		if notes != nil && len(e.memberNodes(o, i, quoted)) > 0 {
@@ -64,9 +64,12 @@ func (e *evaluation) object(o *objectRules, pos int, notes *notes) int {
 	return pos + 1
 }
 
-// member applies everything that concerns one member, without a report. i is the number of its property or -1, pos the place
-// of its value. It returns the place after the value.
+// member applies everything that concerns one member. i is the number of its property or -1, pos the place of its value. It
+// returns the place after the value.
 func (e *evaluation) member(o *objectRules, i int, quoted []byte, pos int) int {
+	if e.report != nil {
+		return e.reportMember(o, i, quoted, pos)
+	}
 	if o.patterns == nil && o.names == nil { // the common case
 		n := o.additional
 		if i >= 0 && o.properties[i].node != nil {
@@ -75,14 +78,13 @@ func (e *evaluation) member(o *objectRules, i int, quoted []byte, pos int) int {
 		if n == nil {
 			return skip(e.text, pos)
 		}
-		return e.quiet(n, pos)
+		return e.eval(n, pos)
 	}
-	if o.names != nil && !e.nameMatches(o.names, quoted) {
+	if o.names != nil && !e.nameMatches(o.names, quoted, nil) {
 		return invalid
 	}
-	nodes := e.memberNodes(o, i, quoted)
-	for _, n := range nodes {
-		if e.quiet(n, pos) == invalid {
+	for _, n := range e.memberNodes(o, i, quoted) {
+		if e.eval(n, pos) == invalid {
 			return invalid
 		}
 	}
@@ -106,12 +108,12 @@ func (e *evaluation) memberNodes(o *objectRules, i int, quoted []byte) []*node {
 	return nodes
 }
 
-// nameMatches applies propertyNames to a key.
-func (e *evaluation) nameMatches(n *node, quoted []byte) bool {
-	text := e.text
-	e.text = quoted
+// nameMatches applies propertyNames to a key, with a report of its own.
+func (e *evaluation) nameMatches(n *node, quoted []byte, r *report) bool {
+	text, outer := e.text, e.report
+	e.text, e.report = quoted, r
 	end := e.eval(n, 0)
-	e.text = text
+	e.text, e.report = text, outer
 	return end != invalid
 }
 
@@ -128,7 +130,7 @@ func (e *evaluation) overridden(quoted []byte, pos int) bool {
 		}
 		if bytes.IndexByte(quoted, '\\') >= 0 || bytes.IndexByte(other, '\\') >= 0 {
 			if name == nil {
-				name = unquote(nil, quoted)
+				name = unquoted(quoted)
 			}
 			if bytes.Equal(name, e.unquoted(other)) {
 				return true
@@ -140,33 +142,35 @@ func (e *evaluation) overridden(quoted []byte, pos int) bool {
 	return false
 }
 
-// reportMember reports what is wrong with a member that does not match.
-func (e *evaluation) reportMember(o *objectRules, i int, quoted []byte, pos int) {
-	name := unquote(nil, quoted)
+// reportMember is member with a report.
+func (e *evaluation) reportMember(o *objectRules, i int, quoted []byte, pos int) int {
+	name := unquoted(quoted)
 	if o.names != nil {
-		nested := &report{}
-		outer := e.report
-		e.report = nested
-		matches := e.nameMatches(o.names, quoted)
-		e.report = outer
-		if !matches {
+		names := &report{nested: true}
+		if !e.nameMatches(o.names, quoted, names) {
 			why := "it is not allowed"
-			if len(nested.problems) > 0 {
-				why = "it " + nested.problems[0].Message
+			if len(names.problems) > 0 {
+				why = "it " + names.problems[0].Message
 			}
 			e.problem("the property name %s cannot be used: %s", quoteName(string(name)), why)
-			return
+			return invalid
 		}
 	}
+	ok := true
 	for _, n := range e.memberNodes(o, i, quoted) {
 		if n.never {
 			e.reportUnexpected(o, string(name))
+			ok = false
 			continue
 		}
 		e.report.path = append(e.report.path, step{name: name, index: -1})
-		e.eval(n, pos)
+		ok = e.eval(n, pos) != invalid && ok
 		e.report.path = e.report.path[:len(e.report.path)-1]
 	}
+	if !ok {
+		return invalid
+	}
+	return skip(e.text, pos)
 }
 
 func (e *evaluation) reportUnexpected(o *objectRules, name string) {

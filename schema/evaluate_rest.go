@@ -39,7 +39,7 @@ func (e *evaluation) unevaluated(r *restRules, pos int) bool {
 }
 
 func (e *evaluation) unevaluatedProperties(n *node, pos int, notes *notes) bool {
-	rules := &objectRules{additional: n, max: -1} // for the reports
+	rules := &objectRules{additional: n, max: -1}
 	ok := true
 	i := 0
 	for pos++; e.text[pos] != '}'; i++ {
@@ -52,11 +52,13 @@ func (e *evaluation) unevaluatedProperties(n *node, pos int, notes *notes) bool 
 		end := skip(e.text, pos)
 		if !notes.has(i) {
 			notes.add(i)
-			if e.quiet(n, pos) == invalid && !e.overridden(quoted, end) {
-				if ok = false; e.report == nil || e.gaveUp || e.report.full() {
+			problems := e.report.count()
+			if e.member(rules, -1, quoted, pos) == invalid {
+				if e.overridden(quoted, end) {
+					e.report.forget(problems)
+				} else if ok = false; e.report == nil || e.gaveUp || e.report.full() {
 					return false
 				}
-				e.reportMember(rules, -1, quoted, pos)
 			}
 		}
 		pos = end

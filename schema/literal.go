@@ -64,7 +64,7 @@ func appendCanonicalObject(dst, text []byte, pos int) (canonical []byte, end int
 			pos++
 		}
 		keyEnd := stringEnd(text, pos)
-		entries = append(entries, entry{string(unquote(nil, text[pos:keyEnd])), keyEnd + 1})
+		entries = append(entries, entry{string(unquoted(text[pos:keyEnd])), keyEnd + 1})
 		pos = skip(text, keyEnd+1)
 	}
 	slices.SortStableFunc(entries, func(a, b entry) int { return bytes.Compare([]byte(a.key), []byte(b.key)) })

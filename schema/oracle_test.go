@@ -116,7 +116,7 @@ func TestOracleSuite(t *testing.T) {
 func TestOracleRandom(t *testing.T) {
 	t.Parallel()
 	compared := 0
-	for seed := range uint64(3_000) {
+	for seed := range uint64(2_000) {
 		r := randomJSON{rand.New(rand.NewPCG(seed, 1))}
 		text := []byte(r.schema(3))
 		for range 5 {
@@ -128,7 +128,7 @@ func TestOracleRandom(t *testing.T) {
 			}
 		}
 	}
-	if compared < 8_000 {
+	if compared < 5_000 {
 		t.Errorf("only %d comparisons were made", compared)
 	}
 }

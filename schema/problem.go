@@ -67,6 +67,21 @@ type step struct {
 
 func (r *report) full() bool { return len(r.problems) >= maxProblems }
 
+// count is how many problems there are; without a report, none.
+func (r *report) count() int {
+	if r == nil {
+		return 0
+	}
+	return len(r.problems)
+}
+
+// forget takes back all problems but the first n.
+func (r *report) forget(n int) {
+	if r != nil {
+		r.problems = r.problems[:n]
+	}
+}
+
 func (r *report) add(format string, args ...any) {
 	if !r.full() {
 		r.problems = append(r.problems, Problem{r.where(), bounded(fmt.Sprintf(format, args...))})

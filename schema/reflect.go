@@ -20,8 +20,8 @@ import (
 //     them; methods JSONSchema and JSONSchemaExtend are honoured. jsonschema:"-" leaves a field out.
 //   - A map is an object with any keys; an interface and a [json.RawMessage] are anything, that is {}. So is a type that
 //     marshals itself, because nobody can know what it writes. A type that marshals itself as text is a string.
-//   - time.Time is a string with the format date-time, []byte a base64 string, [json.Number] a number, and time.Duration an
-//     integer, the nanoseconds.
+//   - time.Time is a string with the format date-time, []byte a base64 string, [json.Number] a number, time.Duration an
+//     integer, the nanoseconds, and *big.Int an integer.
 //   - A struct inside of a struct stands where it is used. Only for a type that contains itself there is a $ref.
 //   - If T is a pointer, the schema is that of what it points to.
 //

@@ -31,16 +31,20 @@ func fixedSchema(t reflect.Type) *jsonschema.Schema {
 	switch {
 	case describesItself(t):
 		return nil
-	case t.Kind() == reflect.Interface,
-		implements[json.Marshaler](t), implements[json.Unmarshaler](t):
-		return &jsonschema.Schema{Extras: map[string]any{}} // is written as {}, where a zero Schema would be true
-	case implements[encoding.TextMarshaler](t), implements[encoding.TextUnmarshaler](t):
+	case t.Kind() == reflect.Interface, implements[json.Marshaler](t), implements[json.Unmarshaler](t):
+		return anything()
+	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
 		return &jsonschema.Schema{Type: "string"}
+	case implements[encoding.TextMarshaler](t), implements[encoding.TextUnmarshaler](t):
+		return anything() // whether encoding/json calls the methods depends on where the value is
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && fixedSchema(t.Elem()) == nil:
 		return &jsonschema.Schema{Type: "string", ContentEncoding: "base64"}
 	}
 	return nil
 }
+
+// anything is written as {}, where a zero Schema would be written as true.
+func anything() *jsonschema.Schema { return &jsonschema.Schema{Extras: map[string]any{}} }
 
 // describesItself reports whether a type has the methods by which invopop/jsonschema is told its schema.
 func describesItself(t reflect.Type) bool {

@@ -140,7 +140,7 @@ func (r *rewriter) members(o *objectRules, pos int, visit func(n *node, i, pos i
 			pos++
 		}
 		keyEnd := stringEnd(r.text, pos)
-		i := o.find(unquote(nil, r.text[pos:keyEnd]), guess)
+		i := o.find(unquoted(r.text[pos:keyEnd]), guess)
 		n := o.additional
 		if o.patterns != nil {
 			n = nil

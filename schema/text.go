@@ -108,6 +108,14 @@ func unquote(dst, quoted []byte) []byte {
 	}
 }
 
+// unquoted returns the characters of a JSON string, given with its quotes. It copies them only if there are escapes.
+func unquoted(quoted []byte) []byte {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return quoted[1 : len(quoted)-1]
+	}
+	return unquote(nil, quoted)
+}
+
 func hex4(s []byte) (unit uint16) {
 	for _, b := range s[:4] {
 		if !isDigit(b) {

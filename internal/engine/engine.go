@@ -94,6 +94,8 @@ type Engine struct {
 	closed bool
 }
 
+var discard = slog.New(slog.DiscardHandler)
+
 // anonymous lets one module have many instances, none of which runs anything at its start.
 var anonymous = wazero.NewModuleConfig().WithName("").WithStartFunctions()
 
@@ -116,7 +118,7 @@ func newEngine(ctx context.Context, opts *Options, binary []byte) (*Engine, erro
 		o.MaxIdle = defaultMaxIdle
 	}
 	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
+		o.Logger = discard
 	}
 	e := &Engine{
 		logger: o.Logger, memoryLimit: o.MemoryLimit, maxIdle: o.MaxIdle,

@@ -12,9 +12,9 @@ import (
 // The C stack of a VM. It allows a recursion of about 1,000 plain JavaScript calls, and stays small
 // because the WebAssembly runtime's own stack grows with it.
 const (
-	stackBytes = 448 << 10
+	stackBytes = 384 << 10
 	stackGuard = 16 << 10 // below this much left, the engine traps
-	stackSpare = 96 << 10 // below this much left, JavaScript gets a RangeError
+	stackSpare = 48 << 10 // below this much left, JavaScript gets a RangeError
 )
 
 // The scratch block: a place in every VM where the host puts what a call needs.

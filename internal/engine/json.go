@@ -235,12 +235,25 @@ func (w *jsonWriter) member(at, shape, i uint32, key []byte, name uint32, start,
 			w.out = w.out[:before] // a symbol
 			return true
 		}
-		if !w.str(tagString<<32 | Value(s)) {
+		text := tagString<<32 | Value(s)
+		if b, wide, err := w.vm.chars(text); err != nil || !wide && isLargeIndex(b) {
+			return false // ten digits may be an array index too large for an atom: it belongs to the front
+		}
+		if !w.str(text) {
 			return false
 		}
 	}
 	w.out = append(w.out, ':')
 	return w.value(v, depth+1)
+}
+
+func isLargeIndex(key []byte) bool {
+	for _, c := range key {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(key) == 10
 }
 
 func (w *jsonWriter) str(s Value) bool {

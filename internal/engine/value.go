@@ -63,7 +63,7 @@ func (v Value) isException() bool { return v.tag() == tagException }
 
 // Layout of a JSString: a reference count, the length with the width in its top bit, the hash with
 // the mark of a slice in bit 29, two links, then the characters, one or two bytes each. A slice has
-// the address of its parent string and a start index in place of characters.
+// the address of its parent string and an offset into its characters, in bytes, in their place.
 const (
 	stringLength  = 4
 	stringKind    = 8
@@ -105,7 +105,7 @@ func (vm *VM) chars(s Value) (b []byte, wide bool, err error) {
 		if err != nil {
 			return nil, false, err
 		}
-		at = uint64(parent) + stringChars + uint64(start)*width
+		at = uint64(parent) + stringChars + uint64(start)
 	}
 	if n > maxStringSize || at+n*width > uint64(len(vm.mem.buf)) {
 		return nil, false, errBounds

@@ -127,11 +127,11 @@
 
   // ---- Kinds of objects ----
 
-  // From a built-in prototype to how its objects are recognised and begun: prove(value) throws or
-  // gives undefined if value is no such object, else what begin(value, proof, state) needs.
+  // From a built-in prototype to how its objects are recognised and copied: prove(value) throws or
+  // gives undefined if value is no such object, else something that copy(value, proof, state) uses.
   const kinds = new Map();
-  const addKind = (constructor, prove, begin) => {
-    if (constructor !== undefined) mapSet(kinds, constructor.prototype, { prove, begin });
+  const addKind = (constructor, prove, copy) => {
+    if (constructor !== undefined) mapSet(kinds, constructor.prototype, { prove, copy });
   };
 
   for (const constructor of [Boolean, Number, String, BigInt]) {
@@ -258,7 +258,7 @@
       try {
         proof = kind.prove(value);
       } catch {}
-      if (proof !== undefined) return kind.begin(value, proof, state);
+      if (proof !== undefined) return kind.copy(value, proof, state);
     }
     return push(state, {}, value, keys(value), takeProperties);
   };

@@ -190,10 +190,10 @@ func TestConsoleLimits(t *testing.T) {
 		{"array that fits", `Array(50).fill(1)`, "[" + list("1", 50) + "]"},
 		{"array", `Array(51).fill(1)`, "[" + list("1", 50) + `,"[truncated]"]`},
 		{"huge sparse array", `Array(2 ** 32 - 1)`, "[" + list("null", 50) + `,"[truncated]"]`},
-		{"object that fits", `Object.fromEntries(Array(50).fill(1).map((n, i) => ["k" + i, n]))`, "{" + fields(`"k%d":1`, 50) + "}"},
-		{"object", `Object.fromEntries(Array(51).fill(1).map((n, i) => ["k" + i, n]))`, "{" + fields(`"k%d":1`, 50) + `,"…":"[truncated]"}`},
-		{"hidden properties do not count", `Object.defineProperties(Object.fromEntries(Array(50).fill(1).map((n, i) => ["k" + i, n])), { h: {} })`, "{" + fields(`"k%d":1`, 50) + "}"},
-		{"error of many fields", `Object.assign(new Error("m"), Object.fromEntries(Array(49).fill(1).map((n, i) => ["k" + i, n])))`, "{" + fields(`"k%d":1`, 49) + `,"message":"m"}`},
+		{"object that fits", `record(50)`, "{" + fields(`"k%d":1`, 50) + "}"},
+		{"object", `record(51)`, "{" + fields(`"k%d":1`, 50) + `,"…":"[truncated]"}`},
+		{"hidden properties do not count", `Object.defineProperties(record(50), { h: {} })`, "{" + fields(`"k%d":1`, 50) + "}"},
+		{"error of many fields", `Object.assign(new Error("m"), record(49))`, "{" + fields(`"k%d":1`, 49) + `,"message":"m"}`},
 		{"typed array", `new Int8Array(51)`, "{" + fields(`"%d":0`, 50) + `,"…":"[truncated]"}`},
 		{"arguments that fit", `...Array(100).fill(1)`, strings.TrimSuffix(strings.Repeat("1 ", 100), " ")},
 		{"arguments", `...Array(101).fill(1)`, strings.Repeat("1 ", 100) + "[truncated]"},
@@ -201,17 +201,18 @@ func TestConsoleLimits(t *testing.T) {
 		{"values", `Array(50).fill(1), Array(49).fill(1)`, "[" + list("1", 50) + "] [" + list("1", 48) + `,"[truncated]"]`},
 		{"values in objects", `[Array(50).fill(1), { a: Array(47).fill(1) }, 3], 4`, `[[` + list("1", 50) + `],{"a":[` + list("1", 46) + `,"[truncated]"]},"[truncated]"] [truncated]`},
 		{"message that fits", `...Array(7).fill("x".repeat(511)), "x".repeat(512)`, strings.Repeat(x(511)+" ", 7) + x(512)},
-		{"message", `...Array(7).fill("x".repeat(511)), "x".repeat(511), ""  , ""`, strings.Repeat(x(511)+" ", 7) + x(500) + cutSuffix},
-		{"message of pairs", `..."a".repeat(1), ...Array(17).fill("🚀".repeat(250))`, "a " + strings.Repeat(strings.Repeat(rocket, 250)+" ", 8) + strings.Repeat(rocket, 37) + cutSuffix},
+		{"message", `...Array(7).fill("x".repeat(511)), "x".repeat(511), "", ""`, strings.Repeat(x(511)+" ", 7) + x(500) + cutSuffix},
+		{"message of pairs", `"a", ...Array(17).fill("🚀".repeat(250))`, "a " + strings.Repeat(strings.Repeat(rocket, 250)+" ", 8) + strings.Repeat(rocket, 37) + cutSuffix},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			g := newConsoleGuest(t)
-			g.run("console.log(" + test.args + ")")
+			g.run(`const record = (n) => Object.fromEntries(Array(n).fill(1).map((one, i) => ["k" + i, one]));
+				console.log(` + test.args + `)`)
 			got := g.messages()
 			if len(got) != 1 || got[0] != test.want {
-				t.Errorf("console.log(%s)\n got %q\nwant %q", test.args, got, test.want)
+				t.Fatalf("console.log(%s)\n got %q\nwant %q", test.args, got, test.want)
 			}
 			if n := units(got[0]); n > 4096 {
 				t.Errorf("the message has %d units", n)

@@ -129,7 +129,7 @@
         return isArray(value) ? '"[object Array]"' : '"[object Object]"';
       }
       case "bigint":
-        return stringify(`${value}`);
+        return stringify("" + value); // a template literal would call what the guest put in place of String.prototype.concat
       case "string": case "number": case "boolean":
         return stringify(value);
     }

@@ -56,6 +56,12 @@
   // by then.
   const toText = (value) => concat("", value);
 
+  // Adds an own property, as assignment would if no prototype had a setter of that name.
+  const add = (object, key, value) => {
+    defineProperty(object, key, { __proto__: null, value, enumerable: true, writable: true, configurable: true });
+    return object;
+  };
+
   const missing = (name) => {
     throw new TypeError('The "' + name + '" argument must be specified');
   };
@@ -302,8 +308,7 @@
       this.#encoding = match === null ? undefined : encodings[toLowerCase(match[1])];
       if (this.#encoding === undefined) {
         const error = new RangeError('The "' + slice(label, 0, 60) + '" encoding is not supported');
-        error.code = "ERR_ENCODING_NOT_SUPPORTED";
-        throw error;
+        throw add(error, "code", "ERR_ENCODING_NOT_SUPPORTED");
       }
       this.#fatal = !!options.fatal;
       this.#ignoreBOM = !!options.ignoreBOM;
@@ -350,8 +355,7 @@
       if (text === null) {
         this.#pending = null;
         const error = new TypeError("The encoded data was not valid for encoding " + name);
-        error.code = "ERR_ENCODING_INVALID_ENCODED_DATA";
-        throw error;
+        throw add(error, "code", "ERR_ENCODING_INVALID_ENCODED_DATA");
       }
       if (this.#started || text === "") return text;
       this.#started = true;

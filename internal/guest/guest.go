@@ -28,14 +28,16 @@ import (
 var (
 	//go:embed harden.js
 	hardenScript []byte
-	//go:embed encoding.js
-	encodingScript []byte
-	//go:embed clone.js
-	cloneScript []byte
-	//go:embed url.js
-	urlScript []byte
 	//go:embed controller.js
 	controllerScript []byte
+	//go:embed console.js
+	consoleScript []byte
+	//go:embed encoding.js
+	encodingScript []byte
+	//go:embed url.js
+	urlScript []byte
+	//go:embed clone.js
+	cloneScript []byte
 )
 
 // Names of the controller's functions, for [engine.VM.Named].
@@ -73,28 +75,19 @@ const (
 	AsText = engine.Value(2) // say it again as text
 )
 
-// NewImage makes the image of a VM that is ready for a cell.
-func NewImage(ctx context.Context, e *engine.Engine) (*engine.Image, error) {
-	return e.NewImage(ctx, prepare)
+// WebGlobals are the globals that only an image with the web APIs has.
+var WebGlobals = []string{"TextEncoder", "TextDecoder", "atob", "btoa", "URL", "URLSearchParams", "structuredClone"}
+
+// NewImage makes the image of a VM that is ready for a cell. Without web it lacks the [WebGlobals], which most cells
+// never mention, and is smaller by a third: it is made fresh as much faster.
+func NewImage(ctx context.Context, e *engine.Engine, web bool) (*engine.Image, error) {
+	return e.NewImage(ctx, func(vm *engine.VM, host engine.Value) ([]engine.Value, error) { return prepare(vm, host, web) })
 }
 
-func prepare(vm *engine.VM, host engine.Value) ([]engine.Value, error) {
+func prepare(vm *engine.VM, host engine.Value, web bool) ([]engine.Value, error) {
 	if _, err := evaluate(vm, "harden.js", hardenScript); err != nil {
 		return nil, err
 	}
-	define, err := vm.Eval([]byte(`(name, value) => { Object.defineProperty(globalThis, name, { value }); }`), "guest.js", engine.EvalStrict)
-	if err != nil {
-		return nil, err
-	}
-	for _, api := range []struct {
-		name   string
-		script []byte
-	}{{"encoding.js", encodingScript}, {"clone.js", cloneScript}, {"url.js", urlScript}} {
-		if _, err := evaluate(vm, api.name, api.script, engine.Undefined, define); err != nil {
-			return nil, err
-		}
-	}
-	vm.Free(define)
 	controller, err := evaluate(vm, "controller.js", controllerScript, host)
 	if err != nil {
 		return nil, err
@@ -102,6 +95,29 @@ func prepare(vm *engine.VM, host engine.Value) ([]engine.Value, error) {
 	named := make([]engine.Value, numFunctions)
 	for i := range named {
 		if named[i], err = vm.Element(controller, uint32(i)); err != nil {
+			return nil, err
+		}
+	}
+	define, err := vm.Eval([]byte(`(name, value) => { Object.defineProperty(globalThis, name, { value }); }`), "guest.js", engine.EvalStrict)
+	if err != nil {
+		return nil, err
+	}
+	write, err := vm.Eval([]byte(`text`), "guest.js", 0)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := evaluate(vm, "console.js", consoleScript, define, write); err != nil {
+		return nil, err
+	}
+	if !web {
+		return named, nil
+	}
+	// structuredClone refuses the objects of the APIs before it.
+	for _, api := range []struct {
+		name   string
+		script []byte
+	}{{"encoding.js", encodingScript}, {"url.js", urlScript}, {"clone.js", cloneScript}} {
+		if _, err := evaluate(vm, api.name, api.script, engine.Undefined, define); err != nil {
 			return nil, err
 		}
 	}

@@ -828,11 +828,15 @@
 
   // ---- URL ----
 
+  // Adds an own property, as assignment would if no prototype had a setter of that name.
+  const add = (object, key, value) =>
+    defineProperty(object, key, { __proto__: null, value, enumerable: true, writable: true, configurable: true });
+
   const invalidURL = (input, base) => {
     const error = new TypeError("Invalid URL");
-    error.code = "ERR_INVALID_URL";
-    error.input = input;
-    if (base !== undefined) error.base = base;
+    add(error, "code", "ERR_INVALID_URL");
+    add(error, "input", input);
+    if (base !== undefined) add(error, "base", base);
     return error;
   };
 

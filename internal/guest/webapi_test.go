@@ -139,6 +139,28 @@ func TestWebAPIBeyondNode(t *testing.T) {
 	}
 }
 
+// TestStructuredCloneHandles loads clone.js again with a notion of handles.
+func TestStructuredCloneHandles(t *testing.T) {
+	t.Parallel()
+	script, err := os.ReadFile("clone.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := newGuest(t)(fmt.Sprintf(`(() => {
+		const handle = { id: 1 };
+		let clone;
+		(%s)({ isHandle: (value) => value === handle }, (name, value) => { clone = value; });
+		try {
+			clone({ list: [handle] });
+		} catch (error) {
+			return error.name + ": " + error.message + " " + clone({ id: 1 }).id;
+		}
+	})()`, script))
+	if want := "DataCloneError: #<Handle> could not be cloned. 1"; err != nil || got != want {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+}
+
 // TestWebAPIHostile replaces every built-in that a cell can reach.
 func TestWebAPIHostile(t *testing.T) {
 	t.Parallel()

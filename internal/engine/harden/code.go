@@ -10,7 +10,7 @@ func (rw *rewriter) code(r *reader) ([]byte, error) {
 	var body []byte
 	for i := uint32(0); i < n && r.err == nil; i++ {
 		fn := r.sub()
-		body = rw.rewriteBody(body[:0], importedFns+i, fn)
+		body = rw.rewriteBody(body[:0], rw.imports+i, fn)
 		if fn.err != nil {
 			return nil, fn.err
 		}

@@ -9,7 +9,7 @@ const (
 
 // Period is what the countdown starts from: how many loop iterations, each also worth 64 copied
 // bytes, a guest runs between two calls of the host with [ArgcTick].
-const Period = 16384
+const Period = 8192
 
 // What the third parameter (argc) of the import env.jsFunctionProxy tells the host. A hardened
 // engine that makes no function proxies of its own calls it with no other value.
@@ -32,8 +32,8 @@ const (
 	// guest does not run and inside a host call; 1 or less makes the next loop head call the host.
 	ExportCount = "count"
 
-	// ExportLoop is js_std_loop: a function from the JSContext to an i32 that runs jobs until none
-	// is left.
+	// ExportLoop is js_std_loop: a function of the JSContext, a pointer, without a result. It runs
+	// jobs until none is left.
 	ExportLoop = "loop"
 )
 
@@ -72,8 +72,6 @@ const (
 
 // Functions of the binary by index, named as in the source of QuickJS.
 const (
-	importedFns = 24 // how many come first: the imports
-
 	hostCallFn     = 0    // the import env.jsFunctionProxy(ctx, this, argc, argv)
 	newContextFn   = 89   // New_QJSContext(rt), exported
 	throwRangeFn   = 258  // JS_ThrowRangeError(ctx, format, args)

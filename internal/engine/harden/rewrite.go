@@ -11,6 +11,7 @@ const header = "\x00asm\x01\x00\x00\x00"
 const (
 	secCustom   = 0
 	secType     = 1
+	secImport   = 2
 	secFunction = 3
 	secTable    = 4
 	secGlobal   = 6
@@ -25,20 +26,24 @@ const (
 	kindGlobal = 3
 )
 
-// rewriter is one rewriting. Its indexes are those of what it appends to the module.
+// rewriter is one rewriting of a module.
 type rewriter struct {
-	period         int32
+	period  int32
+	types   uint32           // how many the module has
+	imports uint32           // how many functions it imports
+	patches map[uint32]patch // by function; nil if the module is not the pinned one
+
+	// What is appended to the module.
 	counter, spMin uint32 // globals
 	added          added  // functions
-	patches        map[uint32]patch
 
 	// Code that is put in many places.
 	head, bound                   []byte
 	callCopy, callFill, callFence []byte
 }
 
-// rewrite is Rewrite without the hash. pinned says whether the functions that only the pinned
-// binary has at their indexes are patched.
+// rewrite is Rewrite without the hash. pinned says whether the module is the pinned binary: only
+// then are there functions to patch and to export.
 func rewrite(wasm []byte, period int32, pinned bool) ([]byte, error) {
 	if !bytes.HasPrefix(wasm, []byte(header)) {
 		return nil, &FormatError{Reason: "not a WebAssembly binary of version 1"}
@@ -48,41 +53,45 @@ func rewrite(wasm []byte, period int32, pinned bool) ([]byte, error) {
 		body *reader
 	}
 	var sections []section
-	var types, funcs, globals uint32
+	rw := &rewriter{period: period}
+	var functions, globals uint32
 	r := &reader{b: wasm, p: len(header)}
 	for r.more() {
 		s := section{id: r.byte()}
 		s.body = r.sub()
-		count := *s.body
+		peek := *s.body
 		switch s.id {
-		case secCustom:
+		case secCustom: // nothing that runs: debug information
 			continue
 		case secType:
-			types = count.u32()
+			rw.types = peek.u32()
+		case secImport:
+			rw.imports = peek.importedFunctions()
 		case secFunction:
-			funcs = count.u32()
+			functions = peek.u32()
 		case secGlobal:
-			globals = count.u32()
+			globals = peek.u32()
 		}
-		if count.err != nil {
-			return nil, count.err
+		if peek.err != nil {
+			return nil, peek.err
 		}
 		sections = append(sections, s)
 	}
 	if r.err != nil {
 		return nil, r.err
 	}
-
-	rw := &rewriter{period: period, counter: globals, spMin: globals + 1, added: addedAt(importedFns + funcs)}
+	rw.counter, rw.spMin = globals, globals+1
+	rw.added = addedAt(rw.imports + functions)
 	rw.head, rw.bound = rw.loopHead(), rw.stackBound()
 	rw.callCopy, rw.callFill = asm(opCall, int(rw.added.copy)), asm(opCall, int(rw.added.fill))
 	rw.callFence = asm(opCall, int(rw.added.fence))
 	if pinned {
 		rw.patches = rw.pinnedPatches()
 	}
+
 	out := slices.Grow([]byte(header), len(wasm)+len(wasm)/8)
 	for _, s := range sections {
-		body, err := rw.section(s.id, s.body, types)
+		body, err := rw.section(s.id, s.body)
 		if err != nil {
 			return nil, err
 		}
@@ -91,19 +100,33 @@ func rewrite(wasm []byte, period int32, pinned bool) ([]byte, error) {
 	return out, nil
 }
 
-// section returns the new body of one section. types is how many types the module has.
-func (rw *rewriter) section(id byte, r *reader, types uint32) ([]byte, error) {
-	functions := rw.functions()
-	more := make([][]byte, len(functions))
+// importedFunctions reads an import section and returns its length.
+func (r *reader) importedFunctions() uint32 {
+	n := r.u32()
+	for i := n; i > 0 && r.err == nil; i-- {
+		r.take(r.u32()) // module
+		r.take(r.u32()) // name
+		if kind := r.byte(); kind != kindFunc {
+			r.fail("import of kind %d, want functions only", kind)
+		}
+		r.u32()
+	}
+	return n
+}
+
+// section returns the new body of a section.
+func (rw *rewriter) section(id byte, r *reader) ([]byte, error) {
 	switch id {
-	case secType: // one more for each function
-		for i, f := range functions {
-			more[i] = f.signature
+	case secType: // one for each added function
+		var more [][]byte
+		for _, f := range rw.functions() {
+			more = append(more, f.signature)
 		}
 		return appendEntries(r, more...)
 	case secFunction:
-		for i := range functions {
-			more[i] = appendU(nil, types+uint32(i))
+		var more [][]byte
+		for i := range rw.functions() {
+			more = append(more, appendU(nil, rw.types+uint32(i)))
 		}
 		return appendEntries(r, more...)
 	case secTable: // its one table grows by the tracker's slot
@@ -114,11 +137,15 @@ func (rw *rewriter) section(id byte, r *reader, types uint32) ([]byte, error) {
 			asm(typeI32, mutable, opI32Const, int(rw.period), opEnd),
 			asm(typeI32, mutable, opI32Const, 0, opEnd))
 	case secExport:
-		return appendEntries(r,
+		more := [][]byte{
 			export(ExportSP, kindGlobal, stackPointer),
 			export(ExportSPMin, kindGlobal, rw.spMin),
 			export(ExportCount, kindGlobal, rw.counter),
-			export(ExportLoop, kindFunc, stdLoopFn))
+		}
+		if rw.patches != nil {
+			more = append(more, export(ExportLoop, kindFunc, stdLoopFn))
+		}
+		return appendEntries(r, more...)
 	case secElement:
 		return appendEntries(r, asm(0, opI32Const, TrackerSlot, opEnd, 1, int(rw.added.tracker)))
 	case secCode:
@@ -135,6 +162,9 @@ func export(name string, kind byte, index uint32) []byte {
 // appendEntries returns a section body with more entries at its end.
 func appendEntries(r *reader, more ...[]byte) ([]byte, error) {
 	n := r.u32()
+	if r.err == nil && uint64(n) > uint64(len(r.b)) {
+		r.fail("%d entries pass the end", n)
+	}
 	if r.err != nil {
 		return nil, r.err
 	}

@@ -31,6 +31,10 @@ func (r *reader) byte() byte {
 
 // u32 reads an unsigned LEB128 number of 32 bits.
 func (r *reader) u32() uint32 {
+	if r.err == nil && r.p < len(r.b) && r.b[r.p] < 0x80 { // nearly always
+		r.p++
+		return uint32(r.b[r.p-1])
+	}
 	var v uint32
 	for shift := 0; ; shift += 7 {
 		c := r.byte()

@@ -115,7 +115,7 @@
   for (let i = 0; i < 12; i++) {
     defineProperty(Array.prototype, i, { __proto__: null, get: trap("Array.prototype[i]"), set: trap("Array.prototype[i]"), configurable: true });
   }
-  for (const key of { __proto__: null, [Symbol.iterator]: function* () { yield "get"; yield "set"; yield "writable"; yield "maxByteLength"; yield "index"; yield "lastIndex"; yield "flags"; yield "kind"; yield "at"; } }) {
+  for (const key of { __proto__: null, [Symbol.iterator]: function* () { yield "get"; yield "set"; yield "writable"; yield "maxByteLength"; yield "index"; yield "lastIndex"; yield "flags"; yield "code"; yield "input"; yield "base"; yield "key"; yield "at"; } }) {
     defineProperty(Object.prototype, key, { __proto__: null, get: trap("Object.prototype." + key), set: trap("Object.prototype." + key), configurable: true });
   }
   for (const name of { __proto__: null, [Symbol.iterator]: function* () { yield "TypeError"; yield "RangeError"; yield "Map"; yield "RegExp"; yield "Uint8Array"; yield "Uint16Array"; yield "ArrayBuffer"; yield "Object"; yield "String"; } }) {
