@@ -28,9 +28,13 @@ type bridge struct {
 	refused    string    // why a batch was refused: it stays so, even if the guest caught the error
 	dispatched bool      // a tool call was started
 
-	replies chan reply
-	inbox   atomic.Int64 // bytes of replies not taken up yet
-	alarm   *time.Timer
+	alone   *request // the only thing that is pending: it can have the cell's goroutine
+	arrived *reply   // its reply
+
+	abandoned bool // a limit passed meanwhile, and nobody waits for the cell any more
+	replies   chan reply
+	inbox     atomic.Int64 // bytes of replies not taken up yet
+	alarm     *time.Timer
 }
 
 type request struct {
@@ -58,10 +62,6 @@ const (
 	inputText = "the inputs of the pending tool calls exceed %d MiB: none of this batch was started; send less at a time"
 	inboxText = `{"message":"program-data budget exceeded: the results that wait for this program are too large; paginate, select less, or await pending calls first","code":"tool_error","effectStatus":"unknown"}`
 )
-
-func (b *bridge) init(c *cell) {
-	b.cell = c
-}
 
 // full tells whether another request would exceed what may be pending, and refuses the batch if so.
 func (b *bridge) full() bool {
@@ -121,7 +121,12 @@ func (b *bridge) clear(id int32) {
 
 // idle tells whether nothing can happen any more.
 func (b *bridge) idle() bool {
-	return b.inFlight == 0 && len(b.queue) == 0 && len(b.timers) == 0 && len(b.fresh) == 0
+	return b.idleBut(0) && b.alone == nil
+}
+
+// idleBut tells whether nothing is pending but n new requests.
+func (b *bridge) idleBut(n int) bool {
+	return b.inFlight == 0 && len(b.queue) == 0 && len(b.timers) == 0 && len(b.fresh) == n
 }
 
 // dispatch starts requests in the order in which they were made, as long as there are places.
@@ -137,6 +142,11 @@ func (b *bridge) dispatch() *Result {
 					"%s was not called: a restart-safe cell may call only replay-safe tools; run the program without restartSafe", b.tools[r.tool]), nil))
 			}
 		}
+	}
+	if b.idleBut(1) && b.fresh[0].tool >= 0 && !c.source.AwaitResults {
+		r := b.fresh[0]
+		b.alone, b.fresh = &r, b.fresh[:0]
+		return nil
 	}
 	b.queue = append(b.queue, b.fresh...)
 	b.fresh = b.fresh[:0]
@@ -171,22 +181,48 @@ func (b *bridge) start(r request) {
 	b.timers = slices.Insert(b.timers, i, t)
 }
 
-// run starts a tool call.
+// run starts a tool call on a goroutine of its own.
 func (b *bridge) run(r request) {
 	if b.replies == nil {
 		// Room for every call that can be in flight: a call that ends after the cell is gone does not wait.
 		b.replies = make(chan reply, b.cell.limits.maxPending)
 	}
 	b.inFlight++
-	b.inputBytes -= len(r.input)
-	b.dispatched = true
 	e := b.cell.executor
-	e.calls.Add(1)
 	e.running.Add(1)
-	e.catalog.Admit(b.tools[r.tool]).Go(b.cell.ctx, r.input, func(result json.RawMessage, err error) {
+	b.admitCall(r).Go(b.cell.ctx, r.input, func(result json.RawMessage, err error) {
 		defer e.running.Done()
 		b.replies <- b.admit(r.id, result, err)
 	})
+}
+
+// runAlone makes the only pending call on the goroutine of the cell, which has nothing else to do.
+func (b *bridge) runAlone() error {
+	c, r := b.cell, *b.alone
+	b.alone = nil
+	if err := c.enterTool(); err != nil {
+		return err
+	}
+	b.inFlight++
+	b.admitCall(r).Do(c.ctx, r.input, func(result json.RawMessage, err error) {
+		reply := b.admit(r.id, result, err)
+		b.arrived = &reply
+		b.abandoned = c.leaveTool()
+	})
+	return nil
+}
+
+func (b *bridge) admitCall(r request) *toolcatalog.Admission {
+	b.inputBytes -= len(r.input)
+	b.dispatched = true
+	b.cell.executor.calls.Add(1)
+	return b.cell.executor.catalog.Admit(b.tools[r.tool])
+}
+
+func (b *bridge) takeArrived() reply {
+	r := *b.arrived
+	b.arrived = nil
+	return r
 }
 
 // admit charges a reply against the cell's inbox. A reply for which there is no room becomes a failure
@@ -222,6 +258,9 @@ func errorText(err error, limit int) []byte {
 // next waits for one event and hands it to the guest.
 func (b *bridge) next() error {
 	c := b.cell
+	if b.alone != nil {
+		return b.runAlone()
+	}
 	var wake time.Time // when waiting ends without an event; zero for never
 	if !c.source.AwaitResults || b.inFlight == 0 {
 		wake = c.deadline

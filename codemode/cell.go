@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/cellmode/cellmode/internal/engine"
@@ -17,8 +18,10 @@ import (
 	"github.com/cellmode/cellmode/internal/source"
 )
 
-// cell is one program in one VM, from its source to its result. Everything but the tool functions
-// runs on the goroutine that called Exec.
+// cell is one program in one VM, from its source to its result. It runs on the goroutine that called Exec, up to the first
+// tool call that nothing else goes beside: such a call has the cell's goroutine, since a change of goroutines costs more
+// than many a tool, and so the cell is detached to one of its own first. Calls that overlap have goroutines of
+// their own.
 type cell struct {
 	executor *Executor
 	limits   *limits
@@ -26,6 +29,8 @@ type cell struct {
 	ctx      context.Context // of this run: it ends with the cell
 	vm       *engine.VM
 	deadline time.Time
+	detached bool        // the cell has a goroutine of its own
+	result   chan Result // takes the result of a detached cell, once
 
 	promise engine.Value // of the program
 	settled bool         // the program has returned: what it left behind is being drained
@@ -34,6 +39,11 @@ type cell struct {
 	bridge  bridge
 	output  output
 	scratch []byte
+
+	mu        sync.Mutex
+	inTool    bool  // a tool has the cell's goroutine
+	limit     error // what ended the cell from outside, seen by the goroutine that called Exec
+	abandoned bool  // inTool, and nobody waits for the cell any more
 }
 
 // Texts of failures that are not the cell's own.
@@ -43,44 +53,135 @@ const (
 	pendingText = "the program awaits a promise that nothing can settle: no tool call or timer is pending"
 )
 
-// run executes the program: guest code until nothing is left to do, then requests to the host, then
-// one reply or timer after the other, until all has ended.
-func (c *cell) run() Result {
+// begin gets a VM and runs the cell on the calling goroutine, until it has ended or a tool wants the goroutine.
+func (c *cell) begin() (Result, outcome) {
+	image := c.executor.runtime.plain
+	if c.plan() {
+		image = c.executor.runtime.web
+	}
+	var err error
+	if c.vm, err = image.Acquire(context.WithoutCancel(c.ctx)); err != nil {
+		return c.failed(CodeRuntimeUnavailable, PhaseHost, "the code mode runtime is unavailable: "+err.Error(), err), ended
+	}
+	if failure := c.start(); failure != nil {
+		return *failure, ended
+	}
+	return c.run()
+}
+
+// close gives up what the cell holds.
+func (c *cell) close() {
+	if c.vm != nil {
+		c.vm.Release()
+	}
+	c.executor.leave(c)
+}
+
+// abandon is called, by the goroutine that waits for the cell, when a limit has passed. It tells whether a tool has the
+// cell's goroutine: then the cell will not touch its state again, and nobody need wait for it. Otherwise the
+// cell ends by itself, now.
+func (c *cell) abandon(limit error) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.limit = limit
+	c.abandoned = c.inTool
+	return c.abandoned
+}
+
+// enterTool and leaveTool stand around a tool that runs on the cell's goroutine. An error is the limit that has passed.
+func (c *cell) enterTool() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.inTool = c.limit == nil
+	return c.limit
+}
+
+func (c *cell) leaveTool() (abandoned bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.inTool = false
+	return c.abandoned
+}
+
+// start runs the program up to its first await.
+func (c *cell) start() *Result {
 	c.deadline = time.Now().Add(c.limits.timeout)
-	c.bridge.init(c)
+	c.bridge.cell = c
 	c.vm.Limit(c.deadline, c.ctx.Done())
 	c.vm.OnHostCall(c.hostCall)
 	c.vm.Seed(rand.Uint64())
 	program, failure := c.compile()
 	if failure != nil {
-		return *failure
+		return failure
 	}
 	if err := c.installTools(); err != nil {
-		return c.stopped(err)
+		return c.failure(c.stopped(err))
 	}
 	var err error
 	if c.promise, err = c.vm.Call(program); err != nil {
-		return c.stopped(err)
+		return c.failure(c.stopped(err))
 	}
 	c.vm.Ignore(c.promise)
+	return nil
+}
+
+// loop takes a detached cell to its end, on a goroutine of its own.
+func (c *cell) loop() {
+	returned := false
+	defer func() {
+		if !returned { // a tool has ended this goroutine
+			go c.loop()
+		}
+	}()
+	r, why := c.run()
+	returned = true
+	c.close()
+	if why == ended {
+		c.result <- r
+	}
+}
+
+// outcome is why run returned.
+type outcome int
+
+const (
+	ended     outcome = iota
+	abandoned         // a limit passed while a tool had the goroutine: somebody else has made the result
+	toolAlone         // a tool wants the goroutine, which must not be that of Exec's caller
+)
+
+// run takes the cell on: guest code until nothing is left to do, then requests to the host, then one reply or timer
+// after the other.
+func (c *cell) run() (Result, outcome) {
 	for {
+		if c.bridge.abandoned {
+			return Result{}, abandoned
+		}
+		if c.bridge.arrived != nil {
+			if err := c.bridge.deliver(c.bridge.takeArrived()); err != nil {
+				return c.stopped(err), ended
+			}
+		}
 		if failure := c.advance(); failure != nil {
-			return *failure
+			return *failure, ended
 		}
 		if c.bridge.idle() {
 			if !c.settled {
-				return c.failed(CodeInternal, PhaseGuest, pendingText, nil)
+				return c.deadlocked(), ended
 			}
 			break
 		}
+		if c.bridge.alone != nil && !c.detached {
+			return Result{}, toolAlone
+		}
 		if err := c.bridge.next(); err != nil {
-			return c.stopped(err)
+			return c.stopped(err), ended
 		}
 	}
 	if rejected, n := c.vm.Unhandled(); n > 0 {
-		return c.unhandled(rejected, n)
+		return c.unhandled(rejected, n), ended
 	}
-	return c.completed()
+	return c.completed(), ended
 }
 
 // advance runs guest code until it waits for the host, then gives its requests to the host.
@@ -298,12 +399,12 @@ func (c *cell) emit(encoded, asText bool, value engine.Value) engine.Value {
 
 // completed makes the result of a cell that returned.
 func (c *cell) completed() Result {
-	r := c.result(StatusCompleted)
+	r := c.newResult(StatusCompleted)
 	r.Output, r.Value, _ = c.output.render(c.limits.output, c.value, "")
 	return r
 }
 
-func (c *cell) result(status Status) Result {
+func (c *cell) newResult(status Status) Result {
 	return Result{
 		Status: status, BridgeDispatchStarted: c.bridge.dispatched,
 		ReplaySafe: c.source.RestartSafe, Telemetry: c.executor.telemetry(),
@@ -311,7 +412,7 @@ func (c *cell) result(status Status) Result {
 }
 
 func (c *cell) failed(code ErrorCode, phase FailurePhase, text string, cause error) Result {
-	r := c.result(StatusFailed)
+	r := c.newResult(StatusFailed)
 	r.Code, r.FailurePhase, r.err = code, phase, cause
 	r.Output, _, r.Error = c.output.render(c.limits.output, nil, text)
 	return r
@@ -380,6 +481,14 @@ func (c *cell) unhandled(promise engine.Value, n int) Result {
 	return r
 }
 
+// deadlocked makes the result of a cell that waits for nothing.
+func (c *cell) deadlocked() Result {
+	if c.vm.MemoryRefused() { // a job that could not get memory ends without a word
+		return c.stopped(engine.ErrMemory)
+	}
+	return c.failed(CodeInternal, PhaseGuest, pendingText, nil)
+}
+
 // uncompiled makes the result of a source that does not compile.
 func (c *cell) uncompiled(err error) Result {
 	exception := (*engine.Exception)(nil)
@@ -391,7 +500,7 @@ func (c *cell) uncompiled(err error) Result {
 		return c.stopped(err)
 	}
 	if e.name != "SyntaxError" {
-		err := &source.InputError{Message: "the program is nested too deeply to be compiled; make it flatter"}
+		err := &source.InputError{Message: fmt.Sprintf("the program is too large or nested too deeply to be compiled (%s); make it smaller and flatter", clip(e.header(), maxCause))}
 		return c.failed(CodeInvalidInput, PhaseInput, err.Error(), err)
 	}
 	line, column := e.position()
@@ -402,5 +511,10 @@ func (c *cell) uncompiled(err error) Result {
 	failure := source.SyntaxError(line, column, e.message)
 	return c.failed(CodeInvalidInput, PhaseInput, failure.Error(), failure)
 }
+
+// maxCause bounds an engine's message inside of another.
+const maxCause = 240
+
+func clip(s string, n int) string { return s[:runeStart([]byte(s), min(n, len(s)))] }
 
 func (c *cell) lines() int { return bytes.Count([]byte(c.source.Code), []byte("\n")) + 1 }

@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"github.com/cellmode/cellmode/internal/engine"
 	"github.com/cellmode/cellmode/internal/source"
 	"github.com/cellmode/cellmode/toolcatalog"
 )
@@ -128,7 +130,8 @@ func (e *Executor) Handle(ctx context.Context, name string, args json.RawMessage
 	return Result{}, fmt.Errorf("codemode: no tool %q: the tools are %s and %s", name, ExecTool, WaitTool)
 }
 
-// run executes a checked cell.
+// run executes a checked cell. It returns when the cell has ended, or when one of its limits has passed while a tool has the
+// goroutine of a detached cell.
 func (e *Executor) run(ctx context.Context, src source.Cell) Result {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -136,21 +139,32 @@ func (e *Executor) run(ctx context.Context, src source.Cell) Result {
 	if !e.enter(c, cancel) {
 		return c.failed(CodeAborted, PhaseHost, abortedText, ErrClosed)
 	}
-	defer e.leave(c)
 	if ctx.Err() != nil {
+		e.leave(c)
 		return c.failed(CodeAborted, PhaseHost, abortedText, context.Cause(ctx))
 	}
-	image := e.runtime.plain
-	if c.plan() {
-		image = e.runtime.web
+	r, why := c.begin()
+	if why == ended {
+		c.close()
+		return r
 	}
-	vm, err := image.Acquire(context.WithoutCancel(ctx))
-	if err != nil {
-		return c.failed(CodeRuntimeUnavailable, PhaseHost, "the code mode runtime is unavailable: "+err.Error(), err)
+	c.detached, c.result = true, make(chan Result, 1)
+	timer := time.NewTimer(time.Until(c.deadline))
+	defer timer.Stop()
+	go c.loop()
+	var limit error
+	select {
+	case r := <-c.result:
+		return r
+	case <-ctx.Done():
+		limit = engine.ErrCanceled
+	case <-timer.C:
+		limit = engine.ErrDeadline
 	}
-	defer vm.Release()
-	c.vm = vm
-	return c.run()
+	if c.abandon(limit) {
+		return c.stopped(limit)
+	}
+	return <-c.result
 }
 
 func (e *Executor) enter(c *cell, cancel context.CancelCauseFunc) bool {

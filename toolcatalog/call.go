@@ -27,8 +27,8 @@ func (c *Catalog) Call(ctx context.Context, name string, input json.RawMessage) 
 	return c.Admit(name).Run(ctx, input)
 }
 
-// Admission is the place of one call in the order of its catalog, taken by [Catalog.Admit]. Exactly one of Run, Go and
-// Release must follow, once: a place that is kept blocks later calls of sequential tools.
+// Admission is the place of one call in the order of its catalog, taken by [Catalog.Admit]. Exactly one of Run, Go, Do
+// and Release must follow, once: a place that is kept blocks later calls of sequential tools.
 type Admission struct {
 	catalog *Catalog
 	entry   *entry // nil: no such tool
@@ -63,25 +63,40 @@ func (a *Admission) Run(ctx context.Context, input json.RawMessage) (json.RawMes
 // Go makes the call on a new goroutine and returns at once. At the end of the call that goroutine calls done, exactly once,
 // with what [Catalog.Call] would return, whatever the tool does. The place of the call is free by then.
 func (a *Admission) Go(ctx context.Context, input json.RawMessage, done func(result json.RawMessage, err error)) {
+	a.use()
+	go func() {
+		growStack()
+		a.call(ctx, input, done)
+	}()
+}
+
+// Do is Go on the calling goroutine: it saves the change of goroutines, and returns when done has. A tool that ends its
+// goroutine (runtime.Goexit) ends the caller's; done is called in that case, too.
+func (a *Admission) Do(ctx context.Context, input json.RawMessage, done func(result json.RawMessage, err error)) {
+	a.use()
+	a.call(ctx, input, done)
+}
+
+func (a *Admission) use() {
 	if a.used.Swap(true) {
 		panic("toolcatalog: an Admission is used twice")
 	}
-	go func() {
-		growStack()
-		var (
-			result json.RawMessage
-			err    error
-			ended  bool
-		)
-		defer func() {
-			if !ended {
-				result, err = nil, a.interrupted(recover())
-			}
-			done(result, err)
-		}()
-		result, err = a.run(ctx, input)
-		ended = true
+}
+
+func (a *Admission) call(ctx context.Context, input json.RawMessage, done func(result json.RawMessage, err error)) {
+	var (
+		result json.RawMessage
+		err    error
+		ended  bool
+	)
+	defer func() {
+		if !ended {
+			result, err = nil, a.interrupted(recover())
+		}
+		done(result, err)
 	}()
+	result, err = a.run(ctx, input)
+	ended = true
 }
 
 // Release gives the place back without a call. After Run or Go, and a second time, it does nothing.

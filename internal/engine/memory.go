@@ -23,13 +23,20 @@ func newLinearMemory(capacity uint64) (*linearMemory, error) {
 	return &linearMemory{reserve: reserve, cap: capacity}, nil
 }
 
+// After the first refusal a guest may still grow a little, in small steps: enough for the engine to make the error
+// that it throws. Without, it would throw null.
+const (
+	spareMemory = 256 << 10
+	spareStep   = 128 << 10
+)
+
 // Reallocate gives the module n bytes, or nil past the cap, which makes memory.grow answer -1.
 func (m *linearMemory) Reallocate(n uint64) []byte {
-	if n > m.cap {
-		m.refused = true
-		return nil
+	limit := m.cap
+	if m.refused && n-uint64(len(m.buf)) <= spareStep {
+		limit = min(limit+spareMemory, uint64(len(m.reserve)))
 	}
-	if err := commitMemory(m.reserve[:n], len(m.buf)); err != nil {
+	if n > limit || commitMemory(m.reserve[:n], len(m.buf)) != nil {
 		m.refused = true
 		return nil
 	}

@@ -159,6 +159,11 @@
   const resolvers = newList(), rejecters = newList(), sites = newList(), free = newList();
   let slots = 0, freeSlots = 0;
 
+  // Taking the stack of a call costs as much as the call: a cell that makes very many has them for
+  // the first ones.
+  const MAX_SITES = 256;
+  let calls = 0;
+
   // makeTool gives the global of one tool. Only the first argument counts: a tool may be handed to
   // map as it is. The argument is serialised at the call, whatever happens to it later.
   function makeTool(name, index) {
@@ -173,7 +178,12 @@
         }
         if (answer !== OK) throw new Error_(QUEUE_NOTE);
       }
-      captureStackTrace((sites[slot] = { __proto__: null }), tool);
+      const site = { __proto__: null, stack: "" };
+      if (calls < MAX_SITES) {
+        calls++;
+        captureStackTrace(site, tool);
+      }
+      sites[slot] = site;
       return new Promise_((resolve, reject) => {
         resolvers[slot] = resolve;
         rejecters[slot] = reject;

@@ -161,6 +161,6 @@ func (rw *rewriter) loopHead() []byte {
 // stackBound is what follows each write of the stack pointer that may lower it.
 func (rw *rewriter) stackBound() []byte {
 	return asm(
-		opGlobalGet, stackPointer, opGlobalGet, int(rw.spMin), opI32GeU,
+		opGlobalGet, stackPointer, opGlobalGet, int(rw.spMin), opI32GeS,
 		opIf, typeNone, opElse, opUnreachable, opEnd)
 }

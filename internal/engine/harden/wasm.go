@@ -136,7 +136,7 @@ const (
 	opI32LtU       op = 0x49
 	opI32GtS       op = 0x4a
 	opI32LeU       op = 0x4d
-	opI32GeU       op = 0x4f
+	opI32GeS       op = 0x4e
 	opI32Add       op = 0x6a
 	opI32Sub       op = 0x6b
 	opI64LtU       op = 0x54
