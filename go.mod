@@ -3,18 +3,21 @@ module github.com/cellmode/cellmode
 go 1.26.4
 
 require (
+	github.com/fastschema/qjs v0.0.6
+	github.com/invopop/jsonschema v0.14.0
+	github.com/kaptinlin/jsonschema v0.9.0
+	github.com/tdewolff/parse/v2 v2.8.20
+	github.com/tetratelabs/wazero v1.11.0
+	go.uber.org/goleak v1.3.0
+	golang.org/x/sys v0.38.0
+)
+
+require (
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
 	github.com/buger/jsonparser v1.1.2 // indirect
-	github.com/fastschema/qjs v0.0.6 // indirect
 	github.com/go-json-experiment/json v0.0.0-20260601182631-00ed12fed2a6 // indirect
 	github.com/goccy/go-yaml v1.19.2 // indirect
-	github.com/invopop/jsonschema v0.14.0 // indirect
 	github.com/kaptinlin/jsonpointer v0.4.26 // indirect
-	github.com/kaptinlin/jsonschema v0.9.0 // indirect
 	github.com/pb33f/ordered-map/v2 v2.3.1 // indirect
-	github.com/tdewolff/parse/v2 v2.8.20 // indirect
-	github.com/tetratelabs/wazero v1.11.0 // indirect
-	go.uber.org/goleak v1.3.0 // indirect
 	go.yaml.in/yaml/v4 v4.0.0-rc.2 // indirect
-	golang.org/x/sys v0.38.0 // indirect
 )

@@ -20,7 +20,7 @@ var layers = []struct {
 	{"toolcatalog", []string{"schema", "declgen", "internal/jsontext"}, []string{"sqlite", "modelcontextprotocol", "wazero", "fastschema"}},
 	{"schema", []string{"internal/jsontext"}, []string{"sqlite", "wazero", "modelcontextprotocol"}},
 	{"internal/engine", []string{"internal/engine/"}, []string{"jsonschema", "sqlite"}},
-	{"internal/guest", []string{"internal/engine"}, []string{"jsonschema", "sqlite"}},
+	{"internal/guest", []string{"internal/engine", "internal/engine/"}, []string{"jsonschema", "sqlite"}},
 	{"internal/source", nil, []string{"wazero", "jsonschema"}},
 	{"internal/jsontext", nil, []string{"wazero", "jsonschema"}},
 }

@@ -1,0 +1,243 @@
+package codemode_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/cellmode/cellmode/codemode"
+	"github.com/cellmode/cellmode/internal/fixture"
+)
+
+// TestScripts runs the cells of testdata/script. A file opens with a comment on what it guards and goes on
+// with chunks between lines of "---". Each chunk is a cell, and holds in comments what must come of it:
+//
+//	//> value JSON          the returned value, byte for byte; without it null
+//	//> output JSON         what the cell emitted, byte for byte; without it []
+//	//> failed CODE PHASE   the cell fails
+//	//> error TEXT          a line of the error; all such lines are the whole of it
+//	//> error /REGEXP/      the error matches, anywhere
+//	//> calls TOOL JSON     the inputs that reached the Go function of a case tool, in order
+//
+// The comments are part of the cell. Every chunk has an executor and tools of its own; gates are open.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/script/*.js")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			chunks, err := readScript(file, string(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range chunks {
+				bench := newBench(t, codemode.Options{})
+				bench.rec.Release()
+				result := bench.run(t.Context(), c.code)
+				checkResult(t, result, codemode.DefaultMaxOutputBytes)
+				for _, problem := range c.check(result, bench.rec) {
+					t.Errorf("%s:%d: %s", c.file, c.line, problem)
+				}
+			}
+		})
+	}
+}
+
+// A chunk is one cell of a script with what must come of it.
+type chunk struct {
+	file string
+	line int // in the file, of the cell's first line
+	code string
+
+	value, output string
+	failed        string // code and phase
+	errorText     []string
+	errorMatches  []*regexp.Regexp
+	calls         map[string]string // JSON arrays by tool
+}
+
+func readScript(file, text string) ([]chunk, error) {
+	sections := strings.Split("\n"+text, "\n---\n")
+	for line := range strings.Lines(strings.TrimSpace(sections[0])) {
+		if !strings.HasPrefix(line, "// ") {
+			return nil, fmt.Errorf("%s: opens with %q instead of a comment on what it guards", file, line)
+		}
+	}
+	if len(sections) < 2 {
+		return nil, fmt.Errorf("%s: has no chunks", file)
+	}
+	var chunks []chunk
+	line := strings.Count(sections[0], "\n") + 2
+	for _, code := range sections[1:] {
+		c := chunk{file: file, line: line, code: code, value: "null", output: "[]", calls: map[string]string{}}
+		for l := range strings.Lines(code) {
+			if err := c.expect(strings.TrimSpace(l)); err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", file, line, err)
+			}
+			line++
+		}
+		line += 2 // the end of the last line, and the separator
+		if strings.HasSuffix(code, "\n") {
+			line--
+		}
+		if (c.failed != "") != (len(c.errorText)+len(c.errorMatches) > 0) {
+			return nil, fmt.Errorf("%s:%d: failed and error go together", file, c.line)
+		}
+		chunks = append(chunks, c)
+	}
+	return chunks, nil
+}
+
+// expect reads an expectation; other lines are none.
+func (c *chunk) expect(line string) error {
+	text, ok := strings.CutPrefix(line, "//> ")
+	if !ok {
+		return nil
+	}
+	kind, rest, _ := strings.Cut(text, " ")
+	switch kind {
+	case "value":
+		c.value = rest
+	case "output":
+		c.output = rest
+	case "failed":
+		c.failed, c.value = rest, ""
+	case "error":
+		if len(rest) < 2 || rest[0] != '/' || rest[len(rest)-1] != '/' {
+			c.errorText = append(c.errorText, rest)
+			break
+		}
+		re, err := regexp.Compile(rest[1 : len(rest)-1])
+		if err != nil {
+			return err
+		}
+		c.errorMatches = append(c.errorMatches, re)
+	case "calls":
+		tool, inputs, _ := strings.Cut(rest, " ")
+		c.calls[tool] = inputs
+	default:
+		return fmt.Errorf("unknown expectation %q", line)
+	}
+	return nil
+}
+
+// check compares and says what is wrong.
+func (c *chunk) check(r codemode.Result, rec *fixture.Recorder) (problems []string) {
+	differ := func(what, got, want string) {
+		if got != want {
+			problems = append(problems, fmt.Sprintf("%s\n got: %s\nwant: %s", what, got, want))
+		}
+	}
+	failed := ""
+	if r.Status == codemode.StatusFailed {
+		failed = string(r.Code) + " " + string(r.FailurePhase)
+	}
+	if failed != c.failed {
+		differ("failed", failed+"\n      "+r.Error, c.failed)
+		return problems
+	}
+	differ("value", string(r.Value), c.value)
+	differ("output", outputText(r), c.output)
+	if len(c.errorText) > 0 {
+		differ("error", r.Error, strings.Join(c.errorText, "\n"))
+	}
+	for _, re := range c.errorMatches {
+		if !re.MatchString(r.Error) {
+			differ("error", r.Error, "/"+re.String()+"/")
+		}
+	}
+	for tool, want := range c.calls {
+		differ("calls of "+tool, inputText(rec, tool), want)
+	}
+	return problems
+}
+
+// outputText gives what a cell emitted as the model sees it.
+func outputText(r codemode.Result) string {
+	var items []string
+	for _, item := range r.Output {
+		items = append(items, string(must(item.MarshalJSON())))
+	}
+	return "[" + strings.Join(items, ",") + "]"
+}
+
+func inputText(rec *fixture.Recorder, tool string) string {
+	var inputs []string
+	for _, call := range rec.Calls(tool) {
+		inputs = append(inputs, string(call.Input))
+	}
+	return "[" + strings.Join(inputs, ",") + "]"
+}
+
+// TestScriptRunner shows that a wrong expectation is found, whichever it is.
+func TestScriptRunner(t *testing.T) {
+	t.Parallel()
+	const good = "text('t'); return await echo({ a: 1 })\n" +
+		"//> value {\"a\":1}\n//> output [{\"type\":\"text\",\"text\":\"t\"}]\n//> calls echo [{\"a\":1}]\n"
+	const bad = "throw new Error('m')\n//> failed internal_error guest\n//> error Error: m\n//> error     at <anonymous> (cell.js:1:11)\n//> error /^Error: m/\n"
+	tests := []struct{ name, code, old, new, problem string }{
+		{"good", good, "", "", ""},
+		{"value", good, `{"a":1}`, `{"a":2}`, "value"},
+		{"output", good, `[{"type":"text"`, `[{"type":"json"`, "output"},
+		{"calls", good, `calls echo [{"a":1}]`, `calls echo []`, "calls of echo"},
+		{"failed", good, "return", "throw", "failed"},
+		{"bad", bad, "", "", ""},
+		{"completed", bad, "throw", "return", "failed"},
+		{"phase", bad, "guest", "host", "failed"},
+		{"text", bad, "error Error: m", "error Error: n", "error"},
+		{"frames", bad, "1:11", "1:12", "error"},
+		{"match", bad, "/^Error: m/", "/^m/", "error"},
+	}
+	for _, test := range tests {
+		text := "// guards\n---\n" + strings.Replace(test.code, test.old, test.new, 1)
+		chunks, err := readScript("x.js", text)
+		if err != nil || len(chunks) != 1 || chunks[0].line != 3 {
+			t.Fatalf("%s: %d chunks, %v", test.name, len(chunks), err)
+		}
+		bench := newBench(t, codemode.Options{})
+		problems := chunks[0].check(bench.run(t.Context(), chunks[0].code), bench.rec)
+		if test.problem == "" && len(problems) > 0 || test.problem != "" && (len(problems) != 1 || !strings.HasPrefix(problems[0], test.problem)) {
+			t.Errorf("%s: got %q", test.name, problems)
+		}
+	}
+	for _, text := range []string{
+		"return 1\n---\nreturn 1\n", "// guards\n", "// guards\n---\n//> valeu 1\n", "// guards\n---\n//> failed timeout guest\n",
+		"// guards\n---\n//> error x\n", "// guards\n---\n//> error /(/\n",
+	} {
+		if _, err := readScript("x.js", text); err == nil {
+			t.Errorf("%q is taken for a script", text)
+		}
+	}
+}
+
+// validJSON tells whether text is one compact JSON value.
+func validJSON(text []byte) bool {
+	var compact strings.Builder
+	if !json.Valid(text) {
+		return false
+	}
+	inString := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case inString && c == '\\':
+			compact.WriteByte(c)
+			i++
+		case c == '"':
+			inString = !inString
+		case !inString && (c == ' ' || c == '\n' || c == '\t' || c == '\r'):
+			return false
+		}
+	}
+	return true
+}
