@@ -242,13 +242,14 @@ func (c *cell) compile() (engine.Value, *Result) {
 	if shell {
 		return 0, c.failure(c.failed(CodeInvalidInput, PhaseInput, source.ErrShell.Error(), source.ErrShell))
 	}
-	program, err := c.eval(programHead, programTail, 0)
-	if err == nil && strings.Contains(code, "}") {
-		var function engine.Value
-		if function, err = c.eval(functionHead, functionTail, engine.EvalCompileOnly); err == nil {
-			c.vm.Free(function)
+	if strings.Contains(code, "}") { // else it cannot close the function, and compiling it once will do
+		function, err := c.eval(functionHead, functionTail, engine.EvalCompileOnly)
+		if err != nil {
+			return 0, c.failure(c.uncompiled(err))
 		}
+		c.vm.Free(function)
 	}
+	program, err := c.eval(programHead, programTail, 0)
 	if err != nil {
 		return 0, c.failure(c.uncompiled(err))
 	}
@@ -276,16 +277,20 @@ func (c *cell) parses(_ context.Context, body string) (bool, error) {
 	return true, nil
 }
 
+// maxReflected is the size of a catalog up to which a program that may compute the names of globals gets all tools. In a
+// larger one it must spell a tool's name out.
+const maxReflected = 256
+
 // plan finds out what the program may use: the tools that it mentions, so that a cell costs the same whatever the
-// catalog holds, and whether it needs the web APIs. A program that may reach globals by names that it
-// computes gets everything.
+// catalog holds, and whether it needs the web APIs.
 func (c *cell) plan() (web bool) {
 	catalog, code := c.executor.catalog, c.source.Code
 	all := source.HasEscapes(code)
 	for name := range source.Identifiers(code) {
 		switch mentions[name] {
 		case reflective:
-			all = true
+			web = true
+			all = all || catalog.Len() <= maxReflected
 		case webAPI:
 			web = true
 		default:
@@ -293,10 +298,10 @@ func (c *cell) plan() (web bool) {
 				c.bridge.tools = append(c.bridge.tools, name)
 			}
 		}
-		if all {
-			c.bridge.tools = slices.AppendSeq(c.bridge.tools[:0], catalog.CallableNames())
-			return true
-		}
+	}
+	if all {
+		c.bridge.tools = slices.AppendSeq(c.bridge.tools[:0], catalog.CallableNames())
+		return true
 	}
 	slices.Sort(c.bridge.tools)
 	c.bridge.tools = slices.Compact(c.bridge.tools)

@@ -1,7 +1,6 @@
 package codemode_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,7 +17,8 @@ import (
 //
 //	//> value JSON          the returned value, byte for byte; without it null
 //	//> output JSON         what the cell emitted, byte for byte; without it []
-//	//> failed CODE PHASE   the cell fails
+//	//> output /REGEXP/     a match of that
+//	//> failed CODE [PHASE] the cell fails
 //	//> error TEXT          a line of the error; all such lines are the whole of it
 //	//> error /REGEXP/      the error matches, anywhere
 //	//> calls TOOL JSON     the inputs that reached the Go function of a case tool, in order
@@ -61,7 +61,8 @@ type chunk struct {
 	code string
 
 	value, output string
-	failed        string // code and phase
+	outputMatch   *regexp.Regexp
+	failed        string // code, and phase if it matters
 	errorText     []string
 	errorMatches  []*regexp.Regexp
 	calls         map[string]string // JSON arrays by tool
@@ -87,10 +88,7 @@ func readScript(file, text string) ([]chunk, error) {
 			}
 			line++
 		}
-		line += 2 // the end of the last line, and the separator
-		if strings.HasSuffix(code, "\n") {
-			line--
-		}
+		line++ // the separator
 		if (c.failed != "") != (len(c.errorText)+len(c.errorMatches) > 0) {
 			return nil, fmt.Errorf("%s:%d: failed and error go together", file, c.line)
 		}
@@ -106,23 +104,26 @@ func (c *chunk) expect(line string) error {
 		return nil
 	}
 	kind, rest, _ := strings.Cut(text, " ")
+	var re *regexp.Regexp
+	if n := len(rest); n > 2 && rest[0] == '/' && rest[n-1] == '/' {
+		var err error
+		if re, err = regexp.Compile(rest[1 : n-1]); err != nil {
+			return err
+		}
+	}
 	switch kind {
 	case "value":
 		c.value = rest
 	case "output":
-		c.output = rest
+		c.output, c.outputMatch = rest, re
 	case "failed":
 		c.failed, c.value = rest, ""
 	case "error":
-		if len(rest) < 2 || rest[0] != '/' || rest[len(rest)-1] != '/' {
+		if re != nil {
+			c.errorMatches = append(c.errorMatches, re)
+		} else {
 			c.errorText = append(c.errorText, rest)
-			break
 		}
-		re, err := regexp.Compile(rest[1 : len(rest)-1])
-		if err != nil {
-			return err
-		}
-		c.errorMatches = append(c.errorMatches, re)
 	case "calls":
 		tool, inputs, _ := strings.Cut(rest, " ")
 		c.calls[tool] = inputs
@@ -143,19 +144,26 @@ func (c *chunk) check(r codemode.Result, rec *fixture.Recorder) (problems []stri
 	if r.Status == codemode.StatusFailed {
 		failed = string(r.Code) + " " + string(r.FailurePhase)
 	}
-	if failed != c.failed {
+	if code, _, _ := strings.Cut(failed, " "); failed != c.failed && (code == "" || code != c.failed) {
 		differ("failed", failed+"\n      "+r.Error, c.failed)
 		return problems
 	}
 	differ("value", string(r.Value), c.value)
-	differ("output", outputText(r), c.output)
+	match := func(what, got string, re *regexp.Regexp) {
+		if !re.MatchString(got) {
+			differ(what, got, "/"+re.String()+"/")
+		}
+	}
+	if c.outputMatch != nil {
+		match("output", outputText(r), c.outputMatch)
+	} else {
+		differ("output", outputText(r), c.output)
+	}
 	if len(c.errorText) > 0 {
 		differ("error", r.Error, strings.Join(c.errorText, "\n"))
 	}
 	for _, re := range c.errorMatches {
-		if !re.MatchString(r.Error) {
-			differ("error", r.Error, "/"+re.String()+"/")
-		}
+		match("error", r.Error, re)
 	}
 	for tool, want := range c.calls {
 		differ("calls of "+tool, inputText(rec, tool), want)
@@ -219,25 +227,4 @@ func TestScriptRunner(t *testing.T) {
 			t.Errorf("%q is taken for a script", text)
 		}
 	}
-}
-
-// validJSON tells whether text is one compact JSON value.
-func validJSON(text []byte) bool {
-	var compact strings.Builder
-	if !json.Valid(text) {
-		return false
-	}
-	inString := false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case inString && c == '\\':
-			compact.WriteByte(c)
-			i++
-		case c == '"':
-			inString = !inString
-		case !inString && (c == ' ' || c == '\n' || c == '\t' || c == '\r'):
-			return false
-		}
-	}
-	return true
 }

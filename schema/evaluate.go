@@ -25,7 +25,7 @@ const (
 	// maxSteps is how much work one validation may do, in steps of about 50 ns, on top of stepsPerByte for each byte of
 	// the value. Only schemas whose branches multiply get there.
 	maxSteps     = 4_000_000
-	stepsPerByte = 32
+	stepsPerByte = 16
 	// maxApplied is how many schemas may be applied inside of each other.
 	maxApplied = 30_000
 )
@@ -49,7 +49,9 @@ func (e *evaluation) spend(steps int) bool {
 func (e *evaluation) eval(n *node, pos int) int {
 	if n.trivial {
 		end := skip(e.text, pos)
-		e.steps -= (end - pos) / 64
+		if !e.spend((end - pos) / 64) {
+			return invalid
+		}
 		return end
 	}
 	if !e.spend(1) || e.depth >= maxApplied {
@@ -138,16 +140,20 @@ func (e *evaluation) value(n *node, pos int) int {
 
 func (e *evaluation) isOneOf(set *literalSet, pos int) bool {
 	canonical, end := canonicalValue(e.scratch, e.text, pos)
-	if _, ok := set.canonical[string(canonical)]; !ok {
+	if (e.text[pos] == '{' || e.text[pos] == '[') && !e.spend((end-pos)/4) {
 		return false
 	}
-	return e.text[pos] != '{' && e.text[pos] != '[' || e.spend((end-pos)/4)
+	_, ok := set.canonical[string(canonical)]
+	return ok
 }
 
 func (e *evaluation) isInteger(pos int) bool {
 	literal := e.text[pos:numberEnd(e.text, pos)]
 	return isPlainInteger(literal) || parseDecimal(e.numerals[:], literal).isInteger()
 }
+
+// done reports whether there is no point in looking for further problems after one.
+func (e *evaluation) done() bool { return e.report == nil || e.report.full() || e.gaveUp }
 
 // problem reports what is wrong with the current value.
 func (e *evaluation) problem(format string, args ...any) {
@@ -193,7 +199,7 @@ func (e *evaluation) number(r *numberRules, pos int) int {
 		if b.allows(c) {
 			continue
 		}
-		if ok = false; e.report == nil {
+		if ok = false; e.done() {
 			return invalid
 		}
 		e.problem("must be %s %s", b.relation(), b.literal)

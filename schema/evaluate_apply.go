@@ -6,18 +6,18 @@ import "fmt"
 func (e *evaluation) applied(a *applicators, pos int) bool {
 	ok := true
 	if a.ref != nil && e.eval(a.ref, pos) == invalid {
-		if ok = false; e.report == nil {
+		if ok = false; e.done() {
 			return false
 		}
 	}
 	if a.dynamic != nil && e.eval(e.dynamicTarget(a.dynamic), pos) == invalid {
-		if ok = false; e.report == nil {
+		if ok = false; e.done() {
 			return false
 		}
 	}
 	for _, n := range a.all {
 		if e.eval(n, pos) == invalid {
-			if ok = false; e.report == nil {
+			if ok = false; e.done() {
 				return false
 			}
 		}

@@ -18,7 +18,7 @@ func (e *evaluation) array(a *arrayRules, pos int, notes *notes) int {
 		}
 		end := e.item(n, total, pos)
 		if end == invalid {
-			if ok = false; e.report == nil || e.gaveUp || e.report.full() {
+			if ok = false; e.done() {
 				return invalid
 			}
 			end = skip(e.text, pos)
@@ -26,6 +26,7 @@ func (e *evaluation) array(a *arrayRules, pos int, notes *notes) int {
 		if notes != nil {
 			notes.add(total)
 		}
+		e.steps -= 1 + (end-pos)/64
 		pos = end
 	}
 	if total < a.min {

@@ -41,13 +41,14 @@ func (e *evaluation) object(o *objectRules, pos int, notes *notes) int {
 			}
 			if e.overridden(quoted, end) {
 				e.report.forget(problems)
-			} else if ok = false; e.report == nil || e.report.full() {
+			} else if ok = false; e.done() {
 				return invalid
 			}
 		}
 		if notes != nil && len(e.memberNodes(o, i, quoted)) > 0 {
 			notes.add(total)
 		}
+		e.steps -= 1 + (end-pos)/64
 		pos = end
 	}
 	if missing > 0 {
@@ -241,7 +242,7 @@ func (e *evaluation) objectAsWhole(o *objectRules, pos, total int, notes *notes)
 			ok = e.eval(d.node, pos) != invalid && ok
 			e.notes = nil
 		}
-		if !ok && e.report == nil {
+		if !ok && e.done() {
 			return false
 		}
 	}

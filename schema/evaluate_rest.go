@@ -56,7 +56,7 @@ func (e *evaluation) unevaluatedProperties(n *node, pos int, notes *notes) bool 
 			if e.member(rules, -1, quoted, pos) == invalid {
 				if e.overridden(quoted, end) {
 					e.report.forget(problems)
-				} else if ok = false; e.report == nil || e.gaveUp || e.report.full() {
+				} else if ok = false; e.done() {
 					return false
 				}
 			}
@@ -76,7 +76,7 @@ func (e *evaluation) unevaluatedItems(n *node, pos int, notes *notes) bool {
 		if !notes.has(i) {
 			notes.add(i)
 			if e.item(n, i, pos) == invalid {
-				if ok = false; e.report == nil || e.gaveUp || e.report.full() {
+				if ok = false; e.done() {
 					return false
 				}
 			}

@@ -318,6 +318,7 @@ func TestDrops(t *testing.T) {
 		{"ordinary", `1`, true},
 		{"exception", `throw 1`, true},
 		{"grown", `globalThis.a = new Uint8Array(8 << 20); 1`, false},
+		{"deep", `{ const f = (n) => n ? f(n - 1) : 0; f(800) }`, false},
 		{"stopped", `for (;;) {}`, false},
 	} {
 		vm := acquire(t, img)

@@ -15,6 +15,7 @@ const (
 	stackBytes = 384 << 10
 	stackGuard = 16 << 10 // below this much left, the engine traps
 	stackSpare = 48 << 10 // below this much left, JavaScript gets a RangeError
+	stackDeep  = 64 << 10 // a VM that used more is dropped
 )
 
 // The scratch block: a place in every VM where the host puts what a call needs.
@@ -49,6 +50,8 @@ type Image struct {
 	runs   []run
 	named  []Value
 	protos protos
+
+	idle []*VM // guarded by engine.mu
 }
 
 // run is a stretch of an image whose pages are all zero or all not: a stretch of zeros is cleared,
@@ -92,7 +95,11 @@ func (e *Engine) NewImage(ctx context.Context, prepare func(vm *VM, hostFunction
 	}
 	img.sp = vm.sp.Get()
 	img.memory = append([]byte(nil), vm.mem.buf...)
-	img.runs = findRuns(img.memory)
+	clear(img.memory[img.stack:img.sp]) // at rest, nothing there is in use
+	img.runs = findRuns(img.memory, int(img.stack), int(img.sp))
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.images = append(e.images, img)
 	return img, nil
 }
 
@@ -181,7 +188,7 @@ func (vm *VM) Named(i int) Value { return vm.image.named[i] }
 func (img *Image) Size() int { return len(img.memory) }
 
 // reset makes vm a fresh VM of the image. Whatever the last guest left is gone: globals, prototypes,
-// jobs, timers, and the memory behind them.
+// jobs, timers, and the memory behind them. Of the stack, only the part that was used needs clearing.
 func (img *Image) reset(vm *VM) error {
 	if short := len(img.memory) - len(vm.mem.buf); short > 0 {
 		if _, ok := vm.module.Memory().Grow(uint32(short / pageSize)); !ok {
@@ -195,8 +202,12 @@ func (img *Image) reset(vm *VM) error {
 			copy(vm.mem.buf[r.from:r.to], img.memory[r.from:r.to])
 		}
 	}
+	if used := vm.stackUsed(img); used > 0 {
+		clear(vm.mem.buf[max(int(img.sp)-used-harden.StackPage, int(img.stack)):img.sp])
+	}
 	vm.sp.Set(img.sp)
 	vm.spMin.Set(uint64(img.stackFloor()))
+	vm.reach.Set(img.sp)
 	vm.image = img
 	vm.mem.refused = false
 	vm.tracker = tracker{open: vm.tracker.open[:0]}
@@ -205,18 +216,25 @@ func (img *Image) reset(vm *VM) error {
 	return nil
 }
 
+// stackUsed tells how many bytes of the stack were in use at most since the last reset.
+func (vm *VM) stackUsed(img *Image) int { return int(img.sp) - int(vm.reach.Get()) }
+
 const runGrain = 4 << 10
 
-func findRuns(memory []byte) []run {
+// findRuns divides a memory, without the part from skipFrom to skipTo, into runs.
+func findRuns(memory []byte, skipFrom, skipTo int) []run {
 	var runs []run
-	for from := 0; from < len(memory); from += runGrain {
-		to := min(from+runGrain, len(memory))
-		zero := isZero(memory[from:to])
-		if n := len(runs); n > 0 && runs[n-1].zero == zero {
-			runs[n-1].to = to
-			continue
+	for _, part := range [][2]int{{0, skipFrom}, {skipTo, len(memory)}} {
+		first := len(runs)
+		for from := part[0]; from < part[1]; from += runGrain {
+			to := min(from+runGrain, part[1])
+			zero := isZero(memory[from:to])
+			if n := len(runs); n > first && runs[n-1].zero == zero {
+				runs[n-1].to = to
+				continue
+			}
+			runs = append(runs, run{from, to, zero})
 		}
-		runs = append(runs, run{from, to, zero})
 	}
 	return runs
 }

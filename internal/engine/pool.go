@@ -7,7 +7,7 @@ import (
 
 var noDeadline time.Time
 
-// Acquire gives a fresh VM of the image, out of the engine's pool where it has one. The memory that
+// Acquire gives a fresh VM of the image, out of the image's pool where it has one. The memory that
 // the guest may take is the engine's limit on top of the image. The caller must end it with
 // [VM.Release].
 func (img *Image) Acquire(ctx context.Context) (*VM, error) {
@@ -21,8 +21,8 @@ func (img *Image) Acquire(ctx context.Context) (*VM, error) {
 		return nil, ErrClosed
 	}
 	var vm *VM
-	if n := len(e.idle); n > 0 {
-		vm, e.idle = e.idle[n-1], e.idle[:n-1]
+	if n := len(img.idle); n > 0 {
+		vm, img.idle = img.idle[n-1], img.idle[:n-1]
 	}
 	e.active.Add(1)
 	e.mu.Unlock()
@@ -50,12 +50,13 @@ func (img *Image) Acquire(ctx context.Context) (*VM, error) {
 func (vm *VM) Release() {
 	e := vm.engine
 	defer e.active.Done()
-	keep := vm.dead == nil && len(vm.mem.buf) == len(vm.image.memory) && !vm.wentDeep()
+	img := vm.image
+	keep := vm.dead == nil && len(vm.mem.buf) == len(img.memory) && vm.stackUsed(img) <= stackDeep
 	if keep {
 		vm.host = nil
 		e.mu.Lock()
-		if keep = !e.closed && len(e.idle) < e.maxIdle; keep {
-			e.idle = append(e.idle, vm)
+		if keep = !e.closed && len(img.idle) < e.maxIdle; keep {
+			img.idle = append(img.idle, vm)
 		}
 		e.mu.Unlock()
 	}
@@ -63,5 +64,3 @@ func (vm *VM) Release() {
 		vm.close()
 	}
 }
-
-func (vm *VM) wentDeep() bool { return false }

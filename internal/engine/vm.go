@@ -28,6 +28,7 @@ type VM struct {
 	stack  [6]uint64 // arguments and result of a call
 	sp     api.MutableGlobal
 	spMin  api.MutableGlobal
+	reach  api.MutableGlobal
 
 	deadline time.Time
 	done     <-chan struct{}
@@ -82,6 +83,7 @@ func (e *Engine) instantiate() (*VM, error) {
 	vm.ctx = context.WithValue(context.Background(), vmKey{}, vm)
 	vm.sp = module.ExportedGlobal(harden.ExportSP).(api.MutableGlobal)
 	vm.spMin = module.ExportedGlobal(harden.ExportSPMin).(api.MutableGlobal)
+	vm.reach = module.ExportedGlobal(harden.ExportSPReach).(api.MutableGlobal)
 	e.live.Add(1)
 	return vm, nil
 }

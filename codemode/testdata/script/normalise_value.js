@@ -193,12 +193,12 @@ return list
 return { a: [{ get b() { throw new TypeError("no b") } }] }
 //> failed internal_error guest
 //> error TypeError: no b
-//> error     at get b (cell.js:2:44)
+//> error     at get b (cell.js:2:36)
 ---
 return new Proxy({}, { ownKeys() { throw new RangeError("trapped") } })
 //> failed internal_error guest
 //> error RangeError: trapped
-//> error     at ownKeys (cell.js:1:51)
+//> error     at ownKeys (cell.js:1:46)
 ---
 return [new Proxy({ a: 1 }, {}), new Proxy([1, 2], {}), new Proxy(function () {}, {})]
 //> value [{"a":1},[1,2],null]
@@ -218,16 +218,14 @@ return { d: [new Date(0)], e: new Error("x"), n: 1 }
 //> value {"d":[{}],"e":{"name":"Error","message":"x"},"n":1}
 ---
 // Setters on prototypes see nothing of the copy.
-for (const key of ["0", "1", "a", "name"]) {
-  for (const proto of [Object.prototype, Array.prototype]) {
-    Object.defineProperty(proto, key, { set() { text("seen") }, configurable: true })
-  }
+for (const key of ["a", "b", "name", "message", "toJSON"]) {
+  Object.defineProperty(Object.prototype, key, { set() { throw new Error("seen") }, configurable: true })
 }
-return Promise.resolve(JSON.parse('[{"a":{"a":1}}]').length).then(() => ({ __proto__: null, d: new Date(0) }))
-//> value {"d":{}}
+return { a: [1, { a: new Date(0) }], e: new Error("x") }
+//> value {"a":[1,{"a":{}}],"e":{"name":"Error","message":"x"}}
 ---
 // A value may be nested deeply.
 let deep = 0
 for (let i = 0; i < 2000; i++) deep = [{ deep }]
 return JSON.stringify(deep).length
-//> value 20001
+//> value 22001

@@ -15,10 +15,11 @@ type added struct {
 	tick    uint32 // restarts the countdown and calls the host
 	fence   uint32 // does nothing, but empties the registers
 	size8   uint32 // n * 8 that cannot wrap around
+	deeper  uint32 // checks and notes a stack pointer that is lower than all before
 }
 
 func addedAt(first uint32) added {
-	return added{first, first + 1, first + 2, first + 3, first + 4, first + 5}
+	return added{first, first + 1, first + 2, first + 3, first + 4, first + 5, first + 6}
 }
 
 // function is one of them.
@@ -42,6 +43,7 @@ func (rw *rewriter) functions() []function {
 		{signature(nil), rw.tickBody()},
 		{signature(nil), asm(0, opEnd)},
 		{signature([]byte{typeI32}, typeI32), size8Body()},
+		{signature(nil), rw.deeperBody()},
 	}
 }
 
@@ -158,9 +160,19 @@ func (rw *rewriter) loopHead() []byte {
 		opIf, typeNone, opElse, opCall, int(rw.added.tick), opBr, 1, opEnd)
 }
 
-// stackBound is what follows each write of the stack pointer that may lower it.
+// stackBound is what follows each write of the stack pointer that may lower it. One comparison serves two purposes: the
+// stack's lower bound, and how deep it has been, which tells the host what there is to clean up.
 func (rw *rewriter) stackBound() []byte {
 	return asm(
+		opGlobalGet, stackPointer, opGlobalGet, int(rw.reach), opI32GeS,
+		opIf, typeNone, opElse, opCall, int(rw.added.deeper), opEnd)
+}
+
+// deeperBody traps if the stack pointer is below its bound, and otherwise notes its page.
+func (rw *rewriter) deeperBody() []byte {
+	return asm(0,
 		opGlobalGet, stackPointer, opGlobalGet, int(rw.spMin), opI32GeS,
-		opIf, typeNone, opElse, opUnreachable, opEnd)
+		opIf, typeNone, opElse, opUnreachable, opEnd,
+		opGlobalGet, stackPointer, opI32Const, -StackPage, opI32And, opGlobalSet, int(rw.reach),
+		opEnd)
 }

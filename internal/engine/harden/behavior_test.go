@@ -2,6 +2,7 @@ package harden
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -108,6 +109,7 @@ func TestStackBoundTraps(t *testing.T) {
 		t.Fatal(err)
 	}
 	v.global(ExportSPMin).Set(v.global(ExportSP).Get() - 16<<10)
+	v.global(ExportSPReach).Set(math.MaxInt32)
 	if got, err := v.eval(t, script); err == nil || !strings.Contains(err.Error(), "unreachable") {
 		t.Errorf("got %q, %v; want a trap", got, err)
 	}

@@ -25,8 +25,16 @@ const (
 	ExportSP = "sp"
 
 	// ExportSPMin is the lower bound of the C stack pointer: a mutable global of type i32. Taking
-	// the stack pointer below it traps. 0, as it starts, is no bound.
+	// the stack pointer below it, to a page of the stack that was not reached before, traps: it is kept to
+	// StackPage bytes. 0, as it starts, is no bound.
 	ExportSPMin = "spmin"
+
+	// ExportSPReach is how deep the C stack has been since the host last set it: a mutable global of type
+	// i32, the start of the lowest page of StackPage bytes that the stack pointer has pointed into. Below it nothing
+	// was written but, in less than a page, what functions without calls of their own keep below the stack
+	// pointer. A change of the lower bound takes effect at once only if the host sets this to its highest
+	// value, which it has at first, too.
+	ExportSPReach = "spreach"
 
 	// ExportCount is the countdown: a mutable global of type i32. The host may set it while the
 	// guest does not run and inside a host call; 1 or less makes the next loop head call the host.
@@ -36,6 +44,9 @@ const (
 	// jobs until none is left.
 	ExportLoop = "loop"
 )
+
+// StackPage is the grain of [ExportSPReach], in bytes.
+const StackPage = 4096
 
 // TrackerSlot is the promise rejection tracker's index in the function table: what the host stores
 // at [RuntimeRejectionTracker] to get [ArgcRejected] and [ArgcNowHandled].

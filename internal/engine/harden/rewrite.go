@@ -2,6 +2,7 @@ package harden
 
 import (
 	"bytes"
+	"math"
 	"slices"
 )
 
@@ -34,8 +35,8 @@ type rewriter struct {
 	patches map[uint32]patch // by function; nil if the module is not the pinned one
 
 	// What is appended to the module.
-	counter, spMin uint32 // globals
-	added          added  // functions
+	counter, spMin, reach uint32 // globals
+	added                 added  // functions
 
 	// Code that is put in many places.
 	head, bound                   []byte
@@ -80,7 +81,7 @@ func rewrite(wasm []byte, period int32, pinned bool) ([]byte, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	rw.counter, rw.spMin = globals, globals+1
+	rw.counter, rw.spMin, rw.reach = globals, globals+1, globals+2
 	rw.added = addedAt(rw.imports + functions)
 	rw.head, rw.bound = rw.loopHead(), rw.stackBound()
 	rw.callCopy, rw.callFill = asm(opCall, int(rw.added.copy)), asm(opCall, int(rw.added.fill))
@@ -135,11 +136,13 @@ func (rw *rewriter) section(id byte, r *reader) ([]byte, error) {
 		const mutable = 1
 		return appendEntries(r,
 			asm(typeI32, mutable, opI32Const, int(rw.period), opEnd),
-			asm(typeI32, mutable, opI32Const, 0, opEnd))
+			asm(typeI32, mutable, opI32Const, 0, opEnd),
+			asm(typeI32, mutable, opI32Const, math.MaxInt32, opEnd))
 	case secExport:
 		more := [][]byte{
 			export(ExportSP, kindGlobal, stackPointer),
 			export(ExportSPMin, kindGlobal, rw.spMin),
+			export(ExportSPReach, kindGlobal, rw.reach),
 			export(ExportCount, kindGlobal, rw.counter),
 		}
 		if rw.patches != nil {

@@ -121,14 +121,14 @@ func undo(t *testing.T, rw *rewriter, body []byte, c *counts) []byte {
 func TestStructure(t *testing.T) {
 	t.Parallel()
 	before, after := readModule(t, pinned), readModule(t, hardened())
-	rw := &rewriter{counter: uint32(before.globals), spMin: uint32(before.globals) + 1,
+	rw := &rewriter{counter: uint32(before.globals), spMin: uint32(before.globals) + 1, reach: uint32(before.globals) + 2,
 		added: addedAt(uint32(before.imports + before.functions))}
 	rw.head, rw.bound = rw.loopHead(), rw.stackBound()
 	rw.callCopy, rw.callFill = asm(opCall, int(rw.added.copy)), asm(opCall, int(rw.added.fill))
 
 	added := len(rw.functions())
 	if after.types != before.types+added || after.functions != before.functions+added || len(after.bodies) != len(before.bodies)+added ||
-		after.imports != before.imports || after.globals != before.globals+2 {
+		after.imports != before.imports || after.globals != before.globals+3 {
 		t.Fatalf("before: %d types, %d functions, %d imports, %d globals; after: %d, %d, %d, %d", before.types, before.functions,
 			before.imports, before.globals, after.types, after.functions, after.imports, after.globals)
 	}
