@@ -44,6 +44,20 @@ func BenchmarkValidateObject(b *testing.B) {
 	benchmarkAgainstDecoding(b, orderSchema, []byte(orderValue(41)))
 }
 
+// BenchmarkParse compiles the schemas of real MCP servers; "us/schema" is the time for one of them.
+func BenchmarkParse(b *testing.B) {
+	schemas := mcpSchemas(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		for name, text := range schemas {
+			if _, err := Parse(text); err != nil {
+				b.Fatalf("%s: %v", name, err)
+			}
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(len(schemas)), "us/schema")
+}
+
 func benchmarkAgainstDecoding(b *testing.B, text string, value []byte) {
 	s, err := Parse([]byte(text))
 	if err != nil {

@@ -61,7 +61,28 @@ func (c *compiler) compile(doc *value) (*node, error) {
 	if at := findLoop(c.order); at != nil {
 		return nil, &ParseError{at.String(), "the references form a loop that never gets to a part of the value"}
 	}
+	c.shortenReferences()
 	return c.entries[doc].node, c.adoptDefaults()
+}
+
+// shortenReferences lets every schema that is nothing but a reference stand for the schema at the end of the chain. There is
+// one: loops have been refused.
+func (c *compiler) shortenReferences() {
+	var chain []*node
+	for _, e := range c.order {
+		n := e.node
+		for n.alias == nil && n.scope == nil && n.isReference() {
+			chain = append(chain, n)
+			n = n.apply.ref
+		}
+		if n.alias != nil {
+			n = n.alias
+		}
+		for _, link := range chain {
+			link.alias = n
+		}
+		chain = chain[:0]
+	}
 }
 
 // index enters a schema and all schemas inside of it.

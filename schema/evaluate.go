@@ -25,7 +25,7 @@ const (
 	// maxSteps is how much work one validation may do, in steps of about 50 ns, on top of stepsPerByte for each byte of
 	// the value. Only schemas whose branches multiply get there.
 	maxSteps     = 4_000_000
-	stepsPerByte = 16
+	stepsPerByte = 8
 	// maxApplied is how many schemas may be applied inside of each other.
 	maxApplied = 30_000
 )
@@ -47,9 +47,12 @@ func (e *evaluation) spend(steps int) bool {
 
 // eval applies a schema to the value at pos. It returns the place after the value, or invalid.
 func (e *evaluation) eval(n *node, pos int) int {
+	if n.alias != nil {
+		n = n.alias
+	}
 	if n.trivial {
 		end := skip(e.text, pos)
-		if !e.spend((end - pos) / 64) {
+		if !e.spend(1 + (end-pos)/64) {
 			return invalid
 		}
 		return end
@@ -67,11 +70,8 @@ func (e *evaluation) eval(n *node, pos int) int {
 		e.notes = &notes{}
 	}
 	end := e.value(n, pos)
-	if end != invalid {
-		if n.apply != nil && !e.applied(n.apply, pos) || n.rest != nil && !e.unevaluated(n.rest, pos) ||
-			!e.spend((end-pos)/64) {
-			end = invalid
-		}
+	if end != invalid && (n.apply != nil && !e.applied(n.apply, pos) || n.rest != nil && !e.unevaluated(n.rest, pos)) {
+		end = invalid
 	}
 	if outer != nil && end != invalid {
 		outer.merge(e.notes)
@@ -127,6 +127,7 @@ func (e *evaluation) value(n *node, pos int) int {
 		end = e.number(n.number, pos)
 	default:
 		end = skip(e.text, pos)
+		e.steps -= (end - pos) / 64
 	}
 	e.notes = notes
 	for _, set := range n.values {
@@ -140,7 +141,7 @@ func (e *evaluation) value(n *node, pos int) int {
 
 func (e *evaluation) isOneOf(set *literalSet, pos int) bool {
 	canonical, end := canonicalValue(e.scratch, e.text, pos)
-	if (e.text[pos] == '{' || e.text[pos] == '[') && !e.spend((end-pos)/4) {
+	if !e.spend((end - pos) / 4) {
 		return false
 	}
 	_, ok := set.canonical[string(canonical)]
@@ -149,6 +150,7 @@ func (e *evaluation) isOneOf(set *literalSet, pos int) bool {
 
 func (e *evaluation) isInteger(pos int) bool {
 	literal := e.text[pos:numberEnd(e.text, pos)]
+	e.steps -= len(literal) / 16
 	return isPlainInteger(literal) || parseDecimal(e.numerals[:], literal).isInteger()
 }
 
@@ -178,6 +180,7 @@ func (e *evaluation) typeProblem(want, is typeSet) {
 func (e *evaluation) number(r *numberRules, pos int) int {
 	end := numberEnd(e.text, pos)
 	literal := e.text[pos:end]
+	e.steps -= len(literal) / 4 * (1 + len(r.bounds))
 	ok := true
 	small, isSmall := smallInteger(literal)
 	var exact decimal
@@ -240,6 +243,7 @@ func (b *bound) relation() string {
 // string applies the rules for strings to the string at pos.
 func (e *evaluation) string(r *textRules, pos int) int {
 	end := stringEnd(e.text, pos)
+	e.steps -= (end - pos) / 16
 	ok := true
 	s := e.unquoted(e.text[pos:end])
 	// A string has no more characters than bytes, and at least a quarter of that.
@@ -265,7 +269,8 @@ func (e *evaluation) string(r *textRules, pos int) int {
 
 // matchPattern costs what the automaton of a regular expression costs in the worst case.
 func (e *evaluation) matchPattern(p *pattern, s []byte) bool {
-	return e.spend(len(s)*p.size/16) && p.match(s)
+	const start = 20 // steps, for a short string
+	return e.spend(start+len(s)*p.size/16) && p.match(s)
 }
 
 // unquoted returns the characters of a string, which are good until the next call.

@@ -12,21 +12,23 @@ func (e *evaluation) array(a *arrayRules, pos int, notes *notes) int {
 		if total < len(a.prefix) {
 			n = a.prefix[total]
 		}
+		var end int
 		if n == nil {
-			pos = skip(e.text, pos)
-			continue
-		}
-		end := e.item(n, total, pos)
-		if end == invalid {
-			if ok = false; e.done() {
-				return invalid
-			}
 			end = skip(e.text, pos)
+		} else {
+			if end = e.item(n, total, pos); end == invalid {
+				if ok = false; e.done() {
+					return invalid
+				}
+				end = skip(e.text, pos)
+			}
+			if notes != nil {
+				notes.add(total)
+			}
 		}
-		if notes != nil {
-			notes.add(total)
+		if !e.spend(1 + (end-pos)/64) {
+			return invalid
 		}
-		e.steps -= 1 + (end-pos)/64
 		pos = end
 	}
 	if total < a.min {
@@ -92,13 +94,15 @@ func (e *evaluation) contains(a *arrayRules, pos int, notes *notes) bool {
 }
 
 func (e *evaluation) uniqueItems(pos int) bool {
-	start := pos
 	items := map[string]int{}
 	for pos++; e.text[pos] != ']'; {
 		if e.text[pos] == ',' {
 			pos++
 		}
 		canonical, end := canonicalValue(e.scratch, e.text, pos)
+		if !e.spend(2 + (end-pos)/4) {
+			return false
+		}
 		if first, ok := items[string(canonical)]; ok {
 			e.problem("items must differ: items %d and %d are equal", first, len(items))
 			return false
@@ -106,5 +110,5 @@ func (e *evaluation) uniqueItems(pos int) bool {
 		items[string(canonical)] = len(items)
 		pos = end
 	}
-	return e.spend((pos - start) / 4)
+	return true
 }

@@ -15,6 +15,7 @@ func (e *evaluation) object(o *objectRules, pos int, notes *notes) int {
 	)
 	if len(o.properties) > 64*len(room) {
 		seen = make([]uint64, (len(o.properties)+63)/64)
+		e.steps -= len(seen) / 16
 	}
 	for pos++; e.text[pos] != '}'; total++ {
 		if e.text[pos] == ',' {
@@ -48,7 +49,9 @@ func (e *evaluation) object(o *objectRules, pos int, notes *notes) int {
 		if notes != nil && len(e.memberNodes(o, i, quoted)) > 0 {
 			notes.add(total)
 		}
-		e.steps -= 1 + (end-pos)/64
+		if !e.spend(1 + (end-pos)/64) {
+			return invalid
+		}
 		pos = end
 	}
 	if missing > 0 {
@@ -98,9 +101,15 @@ func (e *evaluation) memberNodes(o *objectRules, i int, quoted []byte) []*node {
 	if i >= 0 && o.properties[i].node != nil {
 		nodes = append(nodes, o.properties[i].node)
 	}
-	for k := range o.patterns {
-		if e.matchPattern(o.patterns[k].pattern, e.unquoted(quoted)) {
-			nodes = append(nodes, o.patterns[k].node)
+	if o.patterns != nil {
+		name := e.unquoted(quoted)
+		for k := range o.patterns {
+			if e.matchPattern(o.patterns[k].pattern, name) {
+				nodes = append(nodes, o.patterns[k].node)
+			}
+			if e.gaveUp {
+				return nil
+			}
 		}
 	}
 	if len(nodes) == 0 && o.additional != nil {
@@ -121,7 +130,6 @@ func (e *evaluation) nameMatches(n *node, quoted []byte, r *report) bool {
 // overridden reports whether the key stands again in the rest of the object: then the earlier value does not count.
 // text[pos] is the comma or the brace after a member.
 func (e *evaluation) overridden(quoted []byte, pos int) bool {
-	start := pos
 	var name []byte
 	for e.text[pos] == ',' {
 		keyEnd := stringEnd(e.text, pos+1)
@@ -137,9 +145,12 @@ func (e *evaluation) overridden(quoted []byte, pos int) bool {
 				return true
 			}
 		}
-		pos = skip(e.text, keyEnd+1)
+		end := skip(e.text, keyEnd+1)
+		if !e.spend(1 + (end-pos)/64) {
+			return false
+		}
+		pos = end
 	}
-	e.spend((pos - start) / 64)
 	return false
 }
 
@@ -212,9 +223,11 @@ func (e *evaluation) objectAsWhole(o *objectRules, pos, total int, notes *notes)
 		}
 		keyEnd := stringEnd(e.text, at)
 		keys[string(e.unquoted(e.text[at:keyEnd]))] = struct{}{}
-		at = skip(e.text, keyEnd+1)
+		end := skip(e.text, keyEnd+1)
+		e.steps -= 1 + (end-at)/16
+		at = end
 	}
-	if !e.spend(total) {
+	if !e.spend(len(o.dependents)) {
 		return false
 	}
 	ok := true
@@ -231,6 +244,7 @@ func (e *evaluation) objectAsWhole(o *objectRules, pos, total int, notes *notes)
 		if _, present := keys[d.name]; !present {
 			continue
 		}
+		e.steps -= len(d.requires)
 		for _, name := range d.requires {
 			if _, present := keys[name]; !present {
 				e.problem("the property %s needs the property %s, which is missing", quoteName(d.name), quoteName(name))

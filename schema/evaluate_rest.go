@@ -61,6 +61,9 @@ func (e *evaluation) unevaluatedProperties(n *node, pos int, notes *notes) bool 
 				}
 			}
 		}
+		if !e.spend(1 + (end-pos)/64) {
+			return false
+		}
 		pos = end
 	}
 	return ok
@@ -81,7 +84,11 @@ func (e *evaluation) unevaluatedItems(n *node, pos int, notes *notes) bool {
 				}
 			}
 		}
-		pos = skip(e.text, pos)
+		end := skip(e.text, pos)
+		if !e.spend(1 + (end-pos)/64) {
+			return false
+		}
+		pos = end
 	}
 	return ok
 }

@@ -292,8 +292,20 @@ func (f *filler) finish() {
 	if a := n.apply; a != nil && a.when == nil {
 		a.then, a.els = nil, nil
 	}
-	n.trivial = n.types == 0 && n.object == nil && n.array == nil && n.text == nil && n.number == nil &&
-		len(n.values) == 0 && n.apply == nil && n.rest == nil
+	n.trivial = n.apply == nil && n.looksAtNothing()
+}
+
+// looksAtNothing reports whether n applies to values nothing of its own, but at most what its applicators name.
+func (n *node) looksAtNothing() bool {
+	return !n.never && n.types == 0 && n.object == nil && n.array == nil && n.text == nil && n.number == nil &&
+		len(n.values) == 0 && n.rest == nil
+}
+
+// isReference reports whether n is nothing but a $ref to another schema of the document.
+func (n *node) isReference() bool {
+	a := n.apply
+	return a != nil && a.ref != nil && n.looksAtNothing() && a.dynamic == nil && a.not == nil && a.when == nil && a.metaschema == 0 &&
+		len(a.all)+len(a.any)+len(a.one) == 0
 }
 
 func parseTypes(v *value) typeSet {

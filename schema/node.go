@@ -5,6 +5,7 @@ import "strings"
 // node is one compiled subschema. A nil group of rules means that no keyword of that group is there. Nodes are built by
 // the compiler and never change afterwards.
 type node struct {
+	alias   *node   // the schema is nothing but a $ref, or a chain of them, to this one
 	never   bool    // the schema false
 	trivial bool    // accepts everything
 	types   typeSet // 0: any

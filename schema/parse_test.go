@@ -189,17 +189,16 @@ func TestLimits(t *testing.T) {
 		return b.String()
 	}
 	repeat := func(s string, n int) string { return strings.TrimSuffix(strings.Repeat(s+",", n), ",") }
-	numbers := func(n int) string {
+	generate := func(format string, n int) string {
 		var b strings.Builder
 		for i := range n {
-			fmt.Fprintf(&b, "%d,", i)
+			fmt.Fprintf(&b, format+",", i)
 		}
 		return strings.TrimSuffix(b.String(), ",")
 	}
-	var patterns strings.Builder
-	for i := range 3_000 {
-		fmt.Fprintf(&patterns, `"x{900}%d":{},`, i)
-	}
+	members := `{` + generate(`"k%d":[1,2,3]`, 5_000) + `,"last":1}`
+	manyPatterns := generate(`"a%d":{}`, 5_000)
+	names := generate(`"m%d"`, 20_000)
 	binaryTree := `{"anyOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}],"properties":{"a":{},"end":false}}`
 	tests := []struct {
 		name, schema, value string
@@ -212,16 +211,21 @@ func TestLimits(t *testing.T) {
 		{"enum of 1 MB", `{"enum":[` + repeat(`"0123456789"`, 80_000) + `,"last"]}`, `"last"`, ""},
 		{"enum of 1 MB, no match", `{"enum":[` + repeat(`{"a":[1,2]}`, 90_000) + `]}`, `{"a":[2,1]}`, "must be one of"},
 		{"many schemas", `{"anyOf":[` + repeat(`{}`, 150_000) + `]}`, `1`, "more than 100000 schemas"},
-		{"long chain of references", chain(40_000, `{"$ref":"#/$defs/a%d"}`), `1`, "cannot be checked"},
-		{"chain of references", chain(2_000, `{"$ref":"#/$defs/a%d"}`), `1`, "must be string"},
+		{"long chain of references", chain(40_000, `{"$ref":"#/$defs/a%d"}`), `1`, "must be string"},
+		{"long chain of schemas", chain(40_000, `{"allOf":[{"$ref":"#/$defs/a%d"}]}`), `1`, "cannot be checked"},
 		{"doubling references", chain(40, `{"allOf":[{"$ref":"#/$defs/a%[2]d"},{"$ref":"#/$defs/a%[2]d"}]}`), `"x"`, "cannot be checked"},
 		{"branches that multiply", binaryTree, strings.Repeat(`{"a":`, 60) + `{"end":1}` + strings.Repeat("}", 60), "cannot be checked"},
-		{"many patterns", `{"patternProperties":{` + patterns.String() + `"z":{}}}`, `{}`, "too large"},
+		{"many patterns", `{"patternProperties":{` + generate(`"x{900}%d":{}`, 3_000) + `}}`, `{}`, "too large"},
 		{"costly pattern", `{"pattern":"(x+x+)+y(a|b){900}"}`, `"` + strings.Repeat("x", 1_000_000) + `"`, "cannot be checked"},
 		{"many looks at one value", `{"allOf":[` + repeat(`{"minProperties":2}`, 20_000) + `]}`, `{"b":2,` + repeat(`"a":1`, 20_000) + `}`, "cannot be checked"},
+		{"many schemas that check nothing", `{"allOf":[` + repeat(`{}`, 90_000) + `]}`, members, "cannot be checked"},
+		{"many branches that fail late", `{"anyOf":[` + repeat(`{"properties":{"last":false}}`, 20_000) + `]}`, members, "cannot be checked"},
+		{"many patterns for many keys", `{"patternProperties":{` + manyPatterns + `}}`, members, "cannot be checked"},
+		{"many keys that stand twice", `{"additionalProperties":{"type":"string"}}`, `{` + strings.Repeat(`"a":1,`, 20_000) + members[1:], "$.a must be string"},
+		{"many required properties in many objects", `{"items":{"anyOf":[{"required":[` + names + `]},{}]}}`, `[` + repeat(`{}`, 50_000) + `]`, ""},
 		{"value nested 10,001 deep", `{"items":{"$ref":"#"}}`, strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001), "nesting too deep"},
 		{"value nested 10,000 deep", `{"items":{"$ref":"#"}}`, strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000), ""},
-		{"unique items", `{"uniqueItems":true}`, `[` + numbers(50_000) + `]`, ""},
+		{"unique items", `{"uniqueItems":true}`, `[` + generate(`%d`, 50_000) + `]`, ""},
 		{"number with a large exponent", `{"maximum":1e999999999,"multipleOf":3}`, `3e99999999`, ""},
 		{"number with many digits", `{"type":"integer","multipleOf":7}`, strings.Repeat("7", 1_000_000), ""},
 	}

@@ -28,6 +28,7 @@ func TestPattern(t *testing.T) {
 		{`^(?!tmp|\.)[a-z.]+$`, []string{"abc", "xtmp"}, []string{"tmpfile", ".a", "A"}},
 		{`^(?=.*\d)(?=.*[a-z])(?!.*\s).{4,}$`, []string{"abc1", "1a2b3c"}, []string{"abcd", "1234", "a1", "ab 12"}},
 		{`^(?!a)`, []string{"", "b"}, []string{"a", "ab"}},
+		{`^(?!aa)(a|[|b]\|)+$`, []string{"ab|", "||"}, []string{"aab|", "c"}},
 		{`^(?![)(?!a)])b`, []string{"b"}, []string{"c"}},
 	}
 	for _, test := range tests {
