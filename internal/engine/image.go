@@ -209,7 +209,7 @@ func (img *Image) reset(vm *VM) error {
 	vm.spMin.Set(uint64(img.stackFloor()))
 	vm.reach.Set(img.sp)
 	vm.image = img
-	vm.mem.refused = false
+	vm.mem.refused, vm.mem.refusals = false, 0
 	vm.tracker = tracker{open: vm.tracker.open[:0]}
 	vm.host = nil
 	vm.Limit(noDeadline, nil)

@@ -13,6 +13,8 @@ type linearMemory struct {
 	reserve []byte
 	cap     uint64 // the guest's growth ends here
 	refused bool   // the guest asked for more: whatever it throws then, it ran out of memory
+
+	refusals int
 }
 
 func newLinearMemory(capacity uint64) (*linearMemory, error) {
@@ -23,21 +25,23 @@ func newLinearMemory(capacity uint64) (*linearMemory, error) {
 	return &linearMemory{reserve: reserve, cap: capacity}, nil
 }
 
-// After the first refusal a guest may still grow a little, in small steps: enough for the engine to make the error
-// that it throws. Without, it would throw null.
+// After it was refused memory, a guest may still grow a little, in small steps: enough for the engine to make the error
+// that it throws. Without, it would throw null. The allocator asks twice before it gives up.
 const (
 	spareMemory = 256 << 10
 	spareStep   = 128 << 10
+	spareAfter  = 2 // refusals
 )
 
 // Reallocate gives the module n bytes, or nil past the cap, which makes memory.grow answer -1.
 func (m *linearMemory) Reallocate(n uint64) []byte {
 	limit := m.cap
-	if m.refused && n-uint64(len(m.buf)) <= spareStep {
+	if m.refusals >= spareAfter && n-uint64(len(m.buf)) <= spareStep {
 		limit = min(limit+spareMemory, uint64(len(m.reserve)))
 	}
 	if n > limit || commitMemory(m.reserve[:n], len(m.buf)) != nil {
 		m.refused = true
+		m.refusals++
 		return nil
 	}
 	m.buf = m.reserve[:n]

@@ -1,10 +1,8 @@
 package harden
 
-// Bulk copies and fills are metered too: copyUnit bytes cost as much as one loop iteration, and no
-// single memory instruction gets more than copyPiece bytes.
 const (
-	copyUnitShift = 6 // 64 bytes
-	copyPiece     = 64 << 10
+	copyUnitShift = 6        // 64 copied bytes cost as much as one loop iteration
+	copyPiece     = 64 << 10 // what one memory.copy or memory.fill gets at most, in bytes
 )
 
 // added is the index of each function that the rewriting appends to the module.
@@ -15,7 +13,7 @@ type added struct {
 	tick    uint32 // restarts the countdown and calls the host
 	fence   uint32 // does nothing, but empties the registers
 	size8   uint32 // n * 8 that cannot wrap around
-	deeper  uint32 // checks and notes a stack pointer that is lower than all before
+	deeper  uint32 // checks and notes a stack pointer that is lower than any before
 }
 
 func addedAt(first uint32) added {
@@ -101,7 +99,7 @@ func (rw *rewriter) copyBody() []byte {
 		opLocalGet, to, opLocalGet, from, opLocalGet, n, memoryCopy, opReturn,
 		opEnd,
 
-		// Not a piece may succeed that starts beyond the 32 bits: its address would wrap around.
+		// What ends beyond 32 bits traps as a whole: the addresses of its pieces would wrap around.
 		opLocalGet, to, opLocalGet, n, opI32Add, opLocalGet, to, opI32LtU,
 		opLocalGet, from, opLocalGet, n, opI32Add, opLocalGet, from, opI32LtU,
 		opI32Or, opIf, typeNone, opUnreachable, opEnd,
@@ -160,8 +158,8 @@ func (rw *rewriter) loopHead() []byte {
 		opIf, typeNone, opElse, opCall, int(rw.added.tick), opBr, 1, opEnd)
 }
 
-// stackBound is what follows each write of the stack pointer that may lower it. One comparison serves two purposes: the
-// stack's lower bound, and how deep it has been, which tells the host what there is to clean up.
+// stackBound is what follows each write of the stack pointer that may lower it. One comparison
+// serves the bound and the reach. It is signed so that a pointer lowered past 0 is below every bound.
 func (rw *rewriter) stackBound() []byte {
 	return asm(
 		opGlobalGet, stackPointer, opGlobalGet, int(rw.reach), opI32GeS,

@@ -1,5 +1,3 @@
-// Package harden rewrites the QuickJS WebAssembly binary of github.com/fastschema/qjs so that
-// untrusted code can run on it.
 package harden
 
 import (
@@ -8,9 +6,9 @@ import (
 	"fmt"
 )
 
-// Rewrite returns the hardened form of wasm, which must be the pinned engine binary ([SHA256]).
-// Another binary gives a [*HashError] and no output. wasm is not changed, and the result shares no
-// memory with it.
+// Rewrite returns the hardened form of wasm, which must be the pinned binary; another one is a
+// [*HashError]. It takes some milliseconds, keeps nothing of wasm and does not change it. It is safe
+// for concurrent use, and the same for every call: its result may be cached.
 func Rewrite(wasm []byte) ([]byte, error) {
 	sum := sha256.Sum256(wasm)
 	if got := hex.EncodeToString(sum[:]); got != SHA256 {
@@ -19,14 +17,15 @@ func Rewrite(wasm []byte) ([]byte, error) {
 	return rewrite(wasm, Period, true)
 }
 
-// HashError reports that the engine binary is not the one that this package knows. Every index and
-// offset in the package belongs to one binary, so there is nothing safe to do with another.
+// HashError reports that the engine binary is not the pinned one. Every index and offset of the
+// package belongs to that one binary: there is nothing safe to do with another.
 type HashError struct {
 	Want, Got string // SHA-256 in hexadecimal
 }
 
 func (e *HashError) Error() string {
-	return fmt.Sprintf("engine binary has SHA-256 %s, want %s: pin it with: go get %s@%s", e.Got, e.Want, Module, Version)
+	return fmt.Sprintf("engine binary has SHA-256 %s, want %s: pin it with: go get %s@%s",
+		e.Got, e.Want, Module, Version)
 }
 
 // FormatError reports a WebAssembly binary that cannot be rewritten. The pinned binary never gives

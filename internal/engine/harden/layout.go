@@ -7,8 +7,8 @@ const (
 	Version = "v0.0.6"
 )
 
-// Period is what the countdown starts from: how many loop iterations, each also worth 64 copied
-// bytes, a guest runs between two calls of the host with [ArgcTick].
+// Period is what the countdown starts from: how many loop iterations, or times 64 copied bytes, a
+// guest gets between two calls of the host with [ArgcTick].
 const Period = 8192
 
 // What the third parameter (argc) of the import env.jsFunctionProxy tells the host. A hardened
@@ -25,15 +25,16 @@ const (
 	ExportSP = "sp"
 
 	// ExportSPMin is the lower bound of the C stack pointer: a mutable global of type i32. Taking
-	// the stack pointer below it, to a page of the stack that was not reached before, traps: it is kept to
-	// StackPage bytes. 0, as it starts, is no bound.
+	// the stack pointer below it traps, at the latest on the next page of StackPage bytes. 0, as it
+	// starts, bounds nothing but what would wrap around.
 	ExportSPMin = "spmin"
 
-	// ExportSPReach is how deep the C stack has been since the host last set it: a mutable global of type
-	// i32, the start of the lowest page of StackPage bytes that the stack pointer has pointed into. Below it nothing
-	// was written but, in less than a page, what functions without calls of their own keep below the stack
-	// pointer. A change of the lower bound takes effect at once only if the host sets this to its highest
-	// value, which it has at first, too.
+	// ExportSPReach is how deep the C stack has been since the host last set it: a mutable global
+	// of type i32, the start of the lowest page of StackPage bytes that the stack pointer has been
+	// in. Nothing was written below it but by functions that make no calls, which use up to 128
+	// bytes below the stack pointer. The bound is only looked at where the stack gets deeper than
+	// this: a host that raises the bound sets this to the stack pointer, or to the largest i32, as
+	// it starts.
 	ExportSPReach = "spreach"
 
 	// ExportCount is the countdown: a mutable global of type i32. The host may set it while the

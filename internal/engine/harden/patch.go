@@ -8,7 +8,8 @@ type patch struct {
 	fence    int    // if not 0: which loop, from 1, gets a register fence before it
 }
 
-// patches returns the patches of the pinned binary by function index.
+// pinnedPatches returns the patches of the pinned binary by function index. Instructions to replace
+// are looked for where an instruction starts, never inside one.
 func (rw *rewriter) pinnedPatches() map[uint32]patch {
 	// How many elements an array can have in 2 GiB. 2^32, the limit of the language, times 8 bytes
 	// wraps around 32 bits.

@@ -147,6 +147,29 @@ func TestStackBound(t *testing.T) {
 	}
 }
 
+func TestStackReach(t *testing.T) {
+	t.Parallel()
+	in := instantiate(t, testModule([]byte{typeI32}, nil, asm(0,
+		opGlobalGet, stackPointer, opLocalGet, 0, opI32Sub, opGlobalSet, stackPointer, opEnd)), 1000)
+	sp, reach := in.global(ExportSP), in.global(ExportSPReach)
+	sp.Set(50000)
+	for _, step := range []struct{ lower, want uint64 }{
+		{0, 12 * StackPage}, {800, 12 * StackPage}, {100, 11 * StackPage}, {4000, 11 * StackPage}, {100, 10 * StackPage},
+	} {
+		if err := in.f(step.lower); err != nil || reach.Get() != step.want {
+			t.Errorf("at %d: reach %d, %v; want %d", sp.Get(), reach.Get(), err, step.want)
+		}
+	}
+	sp.Set(50000) // what a function does at its end
+	if in.f(1000); reach.Get() != 10*StackPage {
+		t.Errorf("the reach went up to %d", reach.Get())
+	}
+	reach.Set(sp.Get())
+	if in.f(1); reach.Get() != 11*StackPage {
+		t.Errorf("set by the host, then at %d: reach %d", sp.Get(), reach.Get())
+	}
+}
+
 var (
 	copyModule = testModule([]byte{typeI32, typeI32, typeI32}, nil, asm(0,
 		opLocalGet, 0, opLocalGet, 1, opLocalGet, 2, opPrefix, subMemoryCopy, 0, 0, opEnd))
