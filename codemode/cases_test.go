@@ -2,7 +2,6 @@ package codemode_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -10,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cellmode/cellmode/codemode"
@@ -294,38 +294,39 @@ func TestC079BatchIsWholeOrRefused(t *testing.T) {
 	}
 }
 
-// What ran before a refused batch has run, once; what runs meanwhile is cancelled.
+// What ran before a refused batch has run, once; what runs meanwhile is cancelled, what waits for a place never starts.
 func TestC079RefusalAfterWork(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, codemode.Options{})
-	r := b.run(t.Context(), `
-		await mutate({ i: -1 })
-		gate({}).catch(() => {})
-		await echo("the gate is on its way")
-		await Promise.all(Array.from({ length: 144 }, (_, i) => mutate({ i })))`)
-	expectFailure(t, r, codemode.CodeInvalidInput, "too many tool calls")
-	if !r.BridgeDispatchStarted {
-		t.Error("the result denies the calls before")
-	}
-	if err := b.rec.WaitEnded(t.Context(), "gate", 1); err != nil {
-		t.Fatal(err)
-	}
-	if effects := b.rec.Mutations(); len(effects) != 1 || effects[0] != -1 {
-		t.Errorf("the effects are %v", effects)
-	}
-	if call := b.rec.Calls("gate")[0]; !call.Cancelled {
-		t.Error("the running call was not cancelled")
-	}
-	// The calls that wait, from a batch before, never start.
-	b = newBench(t, codemode.Options{MaxPendingToolCalls: 1})
-	r = b.run(t.Context(), `
-		gate({}).catch(() => {})
-		for (let i = 0; i < 100; i++) mutate({ i }).catch(() => {})
-		await Promise.race([gate({}), new Promise((resolve) => setTimeout(resolve, 1))])`)
-	_ = r
-	if effects := b.rec.Mutations(); len(effects) != 0 {
-		t.Errorf("the effects are %v", effects)
-	}
+	inBubble(t, nil, func(t *testing.T, b *bubble) {
+		r := b.run(t.Context(), `
+			await mutate({ i: -1 })
+			gate({}).catch(() => {})
+			await slow({ ms: 1 })
+			await Promise.all(Array.from({ length: 144 }, (_, i) => mutate({ i })))`)
+		expectFailure(t, r, codemode.CodeInvalidInput, "too many tool calls")
+		if !r.BridgeDispatchStarted {
+			t.Error("the result denies the calls before")
+		}
+		synctest.Wait()
+		if effects := b.rec.Mutations(); len(effects) != 1 || effects[0] != -1 {
+			t.Errorf("the effects are %v", effects)
+		}
+		if call := b.rec.Calls("gate")[0]; !call.Ended || !call.Cancelled {
+			t.Error("the running call was not cancelled")
+		}
+	})
+	inBubble(t, &codemode.Options{MaxPendingToolCalls: 1}, func(t *testing.T, b *bubble) {
+		result := b.start(t.Context(), `
+			const first = gate({})
+			for (let i = 0; i < 100; i++) mutate({ i }).catch(() => {})
+			await first
+			for (let i = 0; i < 100; i++) mutate({ i }).catch(() => {})`)
+		b.rec.Release()
+		expectFailure(t, <-result, codemode.CodeInvalidInput, "too many tool calls")
+		if effects := b.rec.Mutations(); len(effects) != 0 {
+			t.Errorf("the effects are %v", effects)
+		}
+	})
 }
 
 // A cell completes when all its calls have ended: none is cancelled because another failed.
@@ -464,15 +465,5 @@ func (h *hammer) strike(t *testing.T, number int, stop *atomic.Bool) {
 		if !call.Ended {
 			t.Errorf("a call of %s outlives its executor", call.Tool)
 		}
-	}
-}
-
-// The whole of a result that a model reads survives a second marshalling.
-func TestResultIsJSONText(t *testing.T) {
-	t.Parallel()
-	r := newBench(t, codemode.Options{}).run(t.Context(), `text("<b>&\u2028</b>"); return { big: 12345678901234567890n, s: "\ud83d<" }`)
-	var into map[string]any
-	if err := json.Unmarshal(must(json.Marshal(r)), &into); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -161,7 +161,7 @@
 
   // Taking the stack of a call costs as much as the call: a cell that makes very many has them for
   // the first ones.
-  const MAX_SITES = 256;
+  const MAX_SITES = 100;
   let calls = 0;
 
   // makeTool gives the global of one tool. Only the first argument counts: a tool may be handed to
@@ -178,10 +178,10 @@
         }
         if (answer !== OK) throw new Error_(QUEUE_NOTE);
       }
-      const site = { __proto__: null, stack: "" };
+      let site;
       if (calls < MAX_SITES) {
         calls++;
-        captureStackTrace(site, tool);
+        captureStackTrace((site = { __proto__: null }), tool);
       }
       sites[slot] = site;
       return new Promise_((resolve, reject) => {
@@ -210,7 +210,8 @@
     free[freeSlots++] = slot;
     const error = new Error_(details.message);
     const set = (key, value, enumerable) => defineProperty(error, key, { value, writable: true, configurable: true, enumerable });
-    set("stack", sites[slot].stack, false);
+    const site = sites[slot];
+    set("stack", site === undefined ? "" : site.stack, false);
     set("code", details.code, true);
     set("effectStatus", details.effectStatus, true);
     const settle = rejecters[slot];
