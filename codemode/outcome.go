@@ -1,0 +1,141 @@
+package codemode
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cellmode/cellmode/internal/engine"
+	"github.com/cellmode/cellmode/internal/source"
+)
+
+// Texts of failures that are not the cell's own.
+const (
+	abortedText = "code mode execution aborted"
+	timeoutText = "code mode timeout exceeded"
+	pendingText = "the program awaits a promise that nothing can settle: no tool call or timer is pending"
+)
+
+// completed makes the result of a cell that returned.
+func (c *cell) completed() Result {
+	r := c.newResult(StatusCompleted)
+	r.Output, r.Value, _ = c.output.render(c.limits.output, c.value, "")
+	return r
+}
+
+func (c *cell) newResult(status Status) Result {
+	return Result{
+		Status: status, BridgeDispatchStarted: c.bridge.dispatched,
+		ReplaySafe: c.source.RestartSafe, Telemetry: c.executor.telemetry(),
+	}
+}
+
+func (c *cell) failed(code ErrorCode, phase FailurePhase, text string, cause error) Result {
+	r := c.newResult(StatusFailed)
+	r.Code, r.FailurePhase, r.err = code, phase, cause
+	r.Output, _, r.Error = c.output.render(c.limits.output, nil, text)
+	return r
+}
+
+// stopped makes the result of a cell that an error ended.
+func (c *cell) stopped(err error) Result {
+	exception := (*engine.Exception)(nil)
+	switch {
+	case errors.As(err, &exception):
+		return c.thrown(exception.Value)
+	case errors.Is(err, engine.ErrDeadline):
+		return c.failed(CodeTimeout, PhaseGuest, timeoutText, nil)
+	case errors.Is(err, engine.ErrCanceled):
+		return c.failed(CodeAborted, c.hostPhase(), abortedText, context.Cause(c.ctx))
+	case errors.Is(err, engine.ErrMemory):
+		return c.failed(CodeInternal, PhaseGuest, c.memoryText(), ErrMemoryLimit)
+	case errors.Is(err, engine.ErrStack):
+		return c.failed(CodeInternal, PhaseGuest, "RangeError: Maximum call stack size exceeded", ErrStackLimit)
+	}
+	c.executor.runtime.logger.Error("code mode: cell ended by a fault of the engine",
+		"run", c.executor.opts.RunID, "session", c.executor.opts.SessionID, "title", c.source.Title, "error", err)
+	return c.failed(CodeInternal, PhaseGuest, "the program ran into a fault of the JavaScript engine; write it in another way", err)
+}
+
+func (c *cell) hostPhase() FailurePhase {
+	if c.bridge.dispatched {
+		return PhaseBridge
+	}
+	return PhaseHost
+}
+
+func (c *cell) memoryText() string {
+	return fmt.Sprintf("InternalError: out of memory: the cell reached its limit of %d MiB; keep less data at a time", c.limits.memory>>20)
+}
+
+// thrown makes the result of a cell that let out an exception.
+func (c *cell) thrown(value engine.Value) Result {
+	e, err := c.describe(value)
+	if err != nil {
+		return c.stopped(err)
+	}
+	switch {
+	case source.ModuleReference(e.name, e.message):
+		return c.failed(CodeInvalidInput, PhaseInput, source.ErrModuleAccess.Error(), source.ErrModuleAccess)
+	case c.vm.MemoryRefused() && (!e.isError || e.name == "InternalError"):
+		return c.failed(CodeInternal, PhaseGuest, c.memoryText(), ErrMemoryLimit)
+	case c.vm.MemoryRefused():
+		return c.failed(CodeInternal, PhaseGuest, e.text(c.lines())+"\nearlier: "+c.memoryText(), ErrMemoryLimit)
+	case e.name == "RangeError" && e.message == "Maximum call stack size exceeded":
+		return c.failed(CodeInternal, PhaseGuest, e.text(c.lines()), ErrStackLimit)
+	}
+	return c.failed(CodeInternal, PhaseGuest, e.text(c.lines()), nil)
+}
+
+// unhandled makes the result of a cell that left rejected promises behind.
+func (c *cell) unhandled(promise engine.Value, n int) Result {
+	_, reason, err := c.vm.Promise(promise)
+	if err != nil {
+		return c.stopped(err)
+	}
+	r := c.thrown(reason)
+	if n > 1 {
+		r.Output, _, r.Error = c.output.render(c.limits.output, nil, fmt.Sprintf("%s\n(and %d more unhandled rejections)", r.Error, n-1))
+	}
+	return r
+}
+
+// deadlocked makes the result of a cell that waits for nothing.
+func (c *cell) deadlocked() Result {
+	if c.vm.MemoryRefused() { // a job that could not get memory ends without a word
+		return c.stopped(engine.ErrMemory)
+	}
+	return c.failed(CodeInternal, PhaseGuest, pendingText, nil)
+}
+
+// uncompiled makes the result of a source that does not compile.
+func (c *cell) uncompiled(err error) Result {
+	exception := (*engine.Exception)(nil)
+	if !errors.As(err, &exception) || c.vm.MemoryRefused() {
+		return c.stopped(err)
+	}
+	e, err := c.describe(exception.Value)
+	if err != nil {
+		return c.stopped(err)
+	}
+	if e.name != "SyntaxError" {
+		err := &source.InputError{Message: fmt.Sprintf("the program is too large or nested too deeply to be compiled (%s); make it smaller and flatter", clip(e.header(), maxCause))}
+		return c.failed(CodeInvalidInput, PhaseInput, err.Error(), err)
+	}
+	line, column := e.position()
+	if lines := c.lines(); line > lines {
+		last := c.source.Code[strings.LastIndexByte(c.source.Code, '\n')+1:]
+		line, column = lines, len(last)+1
+	}
+	failure := source.SyntaxError(line, column, e.message)
+	return c.failed(CodeInvalidInput, PhaseInput, failure.Error(), failure)
+}
+
+// maxCause bounds an engine's message inside of another.
+const maxCause = 240
+
+func clip(s string, n int) string { return s[:runeStart([]byte(s), min(n, len(s)))] }
+
+func (c *cell) lines() int { return bytes.Count([]byte(c.source.Code), []byte("\n")) + 1 }
