@@ -58,7 +58,7 @@ const (
 // surrogate in a string is written as an escape, as JSON.stringify does.
 func (vm *VM) AppendJSON(dst []byte, v Value, mode JSONMode) (text []byte, ok bool) {
 	w := jsonWriter{vm: vm, mem: vm.mem.buf, out: dst, mode: mode, limit: len(dst) + len(vm.mem.reserve)}
-	if mode == JSONStringify && !vm.image.protos.untouched(vm) {
+	if mode == JSONStringify && v.IsObject() && !vm.image.protos.untouched(vm) {
 		return dst, false
 	}
 	if !w.value(v, 0) {

@@ -234,7 +234,7 @@
   const globals = {
     __proto__: null,
     text(value) {
-      if (host(EMIT, TEXT, value, 0) === AS_TEXT) host(EMIT_TEXT, TEXT, stringify(encode(value)), 0);
+      if (host(EMIT, TEXT, value, 0) === AS_TEXT) host(EMIT_TEXT, TEXT, stringify(typeof value === "string" ? value : encode(value)), 0);
     },
     json(value) {
       if (host(EMIT, JSON_ITEM, value, 0) === AS_TEXT) host(EMIT_TEXT, JSON_ITEM, encode(value), 0);

@@ -1,0 +1,39 @@
+package codemode
+
+import (
+	"testing"
+	"time"
+)
+
+func TestOptionsLimits(t *testing.T) {
+	t.Parallel()
+	defaults := limits{timeout: 10 * time.Second, memory: 64 << 20, output: 64 << 10, inbox: 10 << 20, maxPending: 16}
+	with := func(change func(*limits)) limits {
+		l := defaults
+		change(&l)
+		return l
+	}
+	for _, test := range []struct {
+		options Options
+		want    limits
+	}{
+		{Options{}, defaults},
+		{Options{Timeout: -1, MemoryLimitBytes: -1, MaxOutputBytes: -1, MaxSnapshotBytes: -1, MaxPendingToolCalls: -1}, defaults},
+		{Options{Timeout: 1}, with(func(l *limits) { l.timeout = 100 * time.Millisecond })},
+		{Options{Timeout: time.Hour}, with(func(l *limits) { l.timeout = time.Minute })},
+		{Options{MemoryLimitBytes: 1}, with(func(l *limits) { l.memory, l.inbox = 1<<20, 1<<20 })},
+		{Options{MemoryLimitBytes: 1 << 40}, with(func(l *limits) { l.memory = 1 << 30 })},
+		{Options{MaxOutputBytes: 1}, with(func(l *limits) { l.output = 1024 })},
+		{Options{MaxOutputBytes: 1 << 40}, with(func(l *limits) { l.output = 10 << 20 })},
+		{Options{MaxSnapshotBytes: 1}, with(func(l *limits) { l.inbox = 1024 })},
+		{Options{MaxSnapshotBytes: 1 << 40}, with(func(l *limits) { l.inbox = 64 << 20 })},
+		{Options{MaxSnapshotBytes: 1 << 40, MemoryLimitBytes: 1 << 40}, with(func(l *limits) { l.memory, l.inbox = 1<<30, 256<<20 })},
+		{Options{MaxPendingToolCalls: 129}, with(func(l *limits) { l.maxPending = 128 })},
+		{Options{Timeout: time.Second, MemoryLimitBytes: 2 << 20, MaxOutputBytes: 2000, MaxSnapshotBytes: 3000, MaxPendingToolCalls: 3},
+			limits{timeout: time.Second, memory: 2 << 20, output: 2000, inbox: 3000, maxPending: 3}},
+	} {
+		if got := test.options.limits(); got != test.want {
+			t.Errorf("%+v gives %+v, want %+v", test.options, got, test.want)
+		}
+	}
+}
