@@ -370,19 +370,23 @@ func TestC081DetachedCalls(t *testing.T) {
 // Cells of every kind at once, cancelled at any moment, while the runtime is closed under half of them.
 func TestC083Hammer(t *testing.T) {
 	t.Parallel()
-	// slowly is how long each half goes on.
-	slowly := 1200 * time.Millisecond
+	duration := 1200 * time.Millisecond
 	if testing.Short() {
-		slowly = 400 * time.Millisecond
+		duration = 400 * time.Millisecond
 	}
 	rt := must(codemode.NewRuntime(t.Context(), &codemode.Options{Timeout: 150 * time.Millisecond, MemoryLimitBytes: 8 << 20}))
-	h := &hammer{runtime: rt}
+	var h hammer
 	var stop atomic.Bool
 	var wg sync.WaitGroup
-	for i := range 64 {
-		wg.Go(func() { h.strike(t, i, &stop) })
+	benches := make([]testBench, 8)
+	for i := range benches {
+		rec := new(fixture.Recorder)
+		benches[i] = testBench{newExecutor(t, rt, newTestCatalog(t, rec)), rec}
 	}
-	time.Sleep(slowly)
+	for i := range 64 {
+		wg.Go(func() { h.strike(t, &benches[i%len(benches)], i, &stop) })
+	}
+	time.Sleep(duration)
 	if h.completed.Load() == 0 {
 		t.Error("no cell completed before the runtime was closed")
 	}
@@ -390,22 +394,28 @@ func TestC083Hammer(t *testing.T) {
 		t.Errorf("closing the runtime: %v", err)
 	}
 	refused := h.refused.Load()
-	time.Sleep(slowly / 4) // cells go on being refused
+	time.Sleep(duration / 4) // cells go on being refused
 	stop.Store(true)
 	wg.Wait()
 	if h.refused.Load() == refused {
 		t.Error("no cell was refused after the runtime was closed")
 	}
+	for _, b := range benches {
+		for _, call := range b.rec.Calls("") {
+			if !call.Ended {
+				t.Errorf("a call of %s outlives its runtime", call.Tool)
+			}
+		}
+	}
 	t.Logf("%d completed, %d failed, %d refused", h.completed.Load(), h.failed.Load(), h.refused.Load())
 }
 
 type hammer struct {
-	runtime                    *codemode.Runtime
 	completed, failed, refused atomic.Int64
 }
 
 // strike runs cells that carry their own number, so that a value of another shows.
-func (h *hammer) strike(t *testing.T, number int, stop *atomic.Bool) {
+func (h *hammer) strike(t *testing.T, b *testBench, number int, stop *atomic.Bool) {
 	kinds := []string{
 		`return mine`,
 		`return await echo(mine)`,
@@ -425,14 +435,6 @@ func (h *hammer) strike(t *testing.T, number int, stop *atomic.Bool) {
 		`return JSON.parse(JSON.stringify({ mine })).mine`,
 		`return new URL("http://x/" + mine).pathname.slice(1) * 1`,
 	}
-	rec := new(fixture.Recorder)
-	ex, err := h.runtime.NewExecutor(newTestCatalog(t, rec), nil)
-	if err != nil {
-		if !errors.Is(err, codemode.ErrClosed) {
-			t.Errorf("NewExecutor: %v", err)
-		}
-		return
-	}
 	random := rand.New(rand.NewPCG(1, uint64(number)))
 	for round := 0; !stop.Load(); round++ {
 		mine := number*100_000 + round
@@ -440,7 +442,7 @@ func (h *hammer) strike(t *testing.T, number int, stop *atomic.Bool) {
 		after := time.Duration(random.IntN(40)) * time.Millisecond
 		timer := time.AfterFunc(after, cancel)
 		code := fmt.Sprintf("const mine = %d\n%s", mine, kinds[random.IntN(len(kinds))])
-		r := ex.Exec(ctx, codemode.ExecInput{Title: "hammer", Code: code})
+		r := b.run(ctx, code)
 		if random.IntN(2) == 0 {
 			cancel() // just after the cell returned
 		}
@@ -460,14 +462,6 @@ func (h *hammer) strike(t *testing.T, number int, stop *atomic.Bool) {
 			t.Errorf("%s: %s", code, describe(r))
 		default:
 			h.failed.Add(1)
-		}
-	}
-	if err := ex.Close(); err != nil {
-		t.Errorf("closing an executor: %v", err)
-	}
-	for _, call := range rec.Calls("") {
-		if !call.Ended {
-			t.Errorf("a call of %s outlives its executor", call.Tool)
 		}
 	}
 }

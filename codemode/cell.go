@@ -144,6 +144,9 @@ func (c *cell) run() (Result, outcome) {
 		if c.bridge.abandoned {
 			return Result{}, abandoned
 		}
+		if c.ctx.Err() != nil { // it comes before replies: the error of a cancelled tool is not the cell's
+			return c.stopped(engine.ErrCanceled), ended
+		}
 		if c.bridge.arrived != nil {
 			if err := c.bridge.deliver(c.bridge.takeArrived()); err != nil {
 				return c.stopped(err), ended

@@ -112,7 +112,7 @@ func (e *exception) frames(lines int) []frame {
 	return frames
 }
 
-// position gives the place of a syntax error in the submitted code, zeros if it is not known.
+// position gives the place of a syntax error, zeros if it is not known. The engine's column can be that of a token before.
 func (e *exception) position() (line, column int) {
 	if frames := e.frames(1 << 30); len(frames) > 0 {
 		return frames[0].line, frames[0].column

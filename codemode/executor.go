@@ -188,17 +188,22 @@ func (e *Executor) leave(c *cell) {
 // Close ends the turn: running cells fail as aborted, their tool calls are cancelled, and Close waits for
 // the tool functions to return. It may be called more than once.
 func (e *Executor) Close() error {
-	e.mu.Lock()
-	e.closed = true
-	for _, cancel := range e.cells {
-		cancel(ErrClosed)
-	}
-	e.mu.Unlock()
+	e.cancel()
 	e.runtime.mu.Lock()
 	delete(e.runtime.executors, e)
 	e.runtime.mu.Unlock()
 	e.running.Wait()
 	return nil
+}
+
+// cancel ends what runs and refuses what comes.
+func (e *Executor) cancel() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	for _, cancel := range e.cells {
+		cancel(ErrClosed)
+	}
 }
 
 func (e *Executor) invalid(err error) Result {

@@ -94,6 +94,61 @@ func checkBadInput(t *testing.T, b *testBench, name string, r codemode.Result, t
 	b.works(t)
 }
 
+// The line of a syntax error is that of the submitted code.
+func TestSyntaxErrorLine(t *testing.T) {
+	t.Parallel()
+	checkSyntaxErrors(t, []syntaxError{
+		{"let x = ;", 1, 0},
+		{"\n\nlet x = ;", 3, 0},
+		{"text(1)\r\nlet x = ;", 2, 0},
+		{"let x = 1\nlet y = 2\nlet x = 3\n", 3, 0},
+		{"return {\n  a: 1,\n  b: 2\n  c: 3\n}", 4, 0},
+		{"const r = await Promise.all([\n  echo(1),\n  echo(2\n]);\nreturn r", 4, 0},
+		{"text(1)\nconst s = \"abc\ntext(2)", 2, 0},
+		{"text(1)\nconst n = 1a\ntext(2)", 2, 0},
+		{"text(`\n${1}\n\n`)\n@", 5, 0},
+		{"/*\n*/ @\n", 2, 0},
+		{"if (true) {\n  text(1)", 2, 0},
+		{"text(1)\nreturn [1, 2", 2, 0},
+		{"break", 1, 0},
+		{"for (;;) {}\nimport x from 'y'", 2, 0},
+	})
+}
+
+// The column of a syntax error is that of the character at which the program stops to be one, and a brace too many is
+// not reported at the end of a long program.
+func TestSyntaxErrorPlace(t *testing.T) {
+	t.Parallel()
+	checkSyntaxErrors(t, []syntaxError{
+		{"@", 1, 1},
+		{"let x = ;", 1, 9},
+		{"\n  @", 2, 3},
+		{"let a = 1; let b = 2; c d", 1, 25},
+		{"return { a: 1,\n  b: 2\n  c: 3 }", 3, 3},
+		{"text(1)\n}\ntext(2)\ntext(3)\ntext(4)", 2, 1},
+	})
+}
+
+type syntaxError struct {
+	code         string
+	line, column int // column 0: any
+}
+
+func checkSyntaxErrors(t *testing.T, tests []syntaxError) {
+	b := newBench(t, codemode.Options{})
+	for _, test := range tests {
+		r := b.run(t.Context(), test.code)
+		checkBadInput(t, b, test.code, r, "SyntaxError at cell.js:")
+		var line, column int // a column that is not known is left out
+		if n, _ := fmt.Sscanf(r.Error, "SyntaxError at cell.js:%d:%d:", &line, &column); n == 0 {
+			t.Errorf("%q: no line in %q", test.code, r.Error)
+		}
+		if line != test.line || test.column > 0 && column != test.column {
+			t.Errorf("%q: %d:%d, want %d:%d", test.code, line, column, test.line, test.column)
+		}
+	}
+}
+
 // Inputs at their limits are taken.
 func TestInputAtItsLimit(t *testing.T) {
 	t.Parallel()

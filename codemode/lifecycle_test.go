@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -368,14 +369,13 @@ func TestCallerContext(t *testing.T) {
 func TestCloseEndsRunningCells(t *testing.T) {
 	t.Parallel()
 	rt := must(codemode.NewRuntime(t.Context(), &codemode.Options{Timeout: codemode.MaxTimeout}))
-	b := &testBench{newExecutor(t, rt, newTestCatalog(t, nil)), nil}
-	results := make(chan codemode.Result)
 	began := make(chan struct{}, 1)
 	signal := toolcatalog.Define(toolcatalog.Spec{Name: "signal"}, func(context.Context, struct{}) (struct{}, error) {
 		began <- struct{}{}
 		return struct{}{}, nil
 	})
-	b.Executor = newExecutor(t, rt, newTestCatalog(t, nil, signal))
+	b := &testBench{newExecutor(t, rt, newTestCatalog(t, nil, signal)), nil}
+	results := make(chan codemode.Result)
 	go func() { results <- b.run(context.Background(), `await signal({}); for (;;) {}`) }()
 	<-began
 	if err := rt.Close(); err != nil {
@@ -384,6 +384,50 @@ func TestCloseEndsRunningCells(t *testing.T) {
 	if r := <-results; r.Code != codemode.CodeAborted || !errors.Is(r.Err(), codemode.ErrClosed) {
 		t.Errorf("got %s", describe(r))
 	}
+}
+
+// Closing a runtime ends the cells of all its executors at once: a tool that takes its time holds Close, but not
+// the others.
+func TestRuntimeCloseEndsAllAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		rt := must(codemode.NewRuntime(t.Context(), nil))
+		release := make(chan struct{})
+		stubborn := toolcatalog.Define(toolcatalog.Spec{Name: "stubborn"}, func(context.Context, struct{}) (struct{}, error) {
+			<-release
+			return struct{}{}, nil
+		})
+		var results []<-chan codemode.Result
+		for i := range 8 {
+			b := &bubble{testBench{newExecutor(t, rt, newTestCatalog(t, nil, stubborn)), nil}, rt}
+			if i == 0 {
+				b.start(t.Context(), `await stubborn({})`)
+				continue
+			}
+			results = append(results, b.start(t.Context(), `await gate({})`))
+		}
+		closed := make(chan struct{})
+		go func() {
+			defer close(closed)
+			if err := rt.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		synctest.Wait()
+		running := 0
+		for _, result := range results {
+			select {
+			case <-result:
+			default:
+				running++
+			}
+		}
+		if running > 0 {
+			t.Errorf("%d of %d executors go on while Close waits for another", running, len(results))
+		}
+		close(release)
+		<-closed
+	})
 }
 
 // Cells of one executor run side by side, each with its own values.
@@ -472,4 +516,35 @@ func TestRestartSafe(t *testing.T) {
 	if r := b.run(t.Context(), `return await mutate({ i: 1 })`); r.ReplaySafe || r.Err() != nil {
 		t.Errorf("an ordinary cell: %s", describe(r))
 	}
+}
+
+// Calls of a sequential tool run one at a time, in the order of the calls, with other calls between them as it falls out.
+func TestSequentialTool(t *testing.T) {
+	t.Parallel()
+	var running, order []int
+	peak := 0
+	type input struct {
+		I int `json:"i"`
+	}
+	var mu sync.Mutex
+	step := toolcatalog.Define(toolcatalog.Spec{Name: "step", Sequential: true}, func(_ context.Context, in input) (int, error) {
+		mu.Lock()
+		running, order = append(running, in.I), append(order, in.I)
+		peak = max(peak, len(running))
+		mu.Unlock()
+		time.Sleep(time.Millisecond)
+		mu.Lock()
+		running = running[:len(running)-1]
+		mu.Unlock()
+		return in.I, nil
+	})
+	inBubble(t, nil, func(t *testing.T, b *bubble) {
+		r := b.run(t.Context(), `
+			const calls = []
+			for (let i = 0; i < 40; i++) calls.push(step({ i }), echo(i))
+			return (await Promise.all(calls)).length`)
+		if string(r.Value) != "80" || peak != 1 || !slices.IsSorted(order) || len(order) != 40 {
+			t.Errorf("%s, %d at once, in the order %v", describe(r), peak, order)
+		}
+	}, step)
 }

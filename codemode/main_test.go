@@ -75,7 +75,7 @@ func sharedRuntime(tb testing.TB, opts codemode.Options) *codemode.Runtime {
 	return rt
 }
 
-// A bench is an executor over the test tools, with the recorder that looks at them.
+// A testBench is an executor over the test tools, with the recorder that looks at them.
 type testBench struct {
 	*codemode.Executor
 	rec *fixture.Recorder

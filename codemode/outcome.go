@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/cellmode/cellmode/internal/engine"
 	"github.com/cellmode/cellmode/internal/source"
@@ -124,12 +123,11 @@ func (c *cell) uncompiled(err error) Result {
 		err := &source.InputError{Message: fmt.Sprintf("the program is too large or nested too deeply to be compiled (%s); make it smaller and flatter", clip(e.header(), maxCause))}
 		return c.failed(CodeInvalidInput, PhaseInput, err.Error(), err)
 	}
-	line, column := e.position()
-	if lines := c.lines(); line > lines {
-		last := c.source.Code[strings.LastIndexByte(c.source.Code, '\n')+1:]
-		line, column = lines, len(last)+1
+	failure := source.SyntaxErrorIn(c.source.Code)
+	if failure == nil {
+		line, column := e.position()
+		failure = source.SyntaxError(min(line, c.lines()), column, e.message)
 	}
-	failure := source.SyntaxError(line, column, e.message)
 	return c.failed(CodeInvalidInput, PhaseInput, failure.Error(), failure)
 }
 

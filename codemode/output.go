@@ -120,7 +120,7 @@ func runeCost(b []byte, n int) int {
 	case c < 0x20:
 		return 6
 	case n == 1 && c >= utf8.RuneSelf:
-		return 3 // not UTF-8: becomes U+FFFD
+		return 6 // not UTF-8: becomes \ufffd
 	case n == 3 && c == 0xe2 && b[1] == 0x80 && b[2]&^1 == 0xa8:
 		return 6 // U+2028 and U+2029
 	}

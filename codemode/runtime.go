@@ -174,6 +174,9 @@ func (r *Runtime) Close() error {
 		open = append(open, e)
 	}
 	r.mu.Unlock()
+	for _, e := range open { // all at once, before waiting for the first
+		e.cancel()
+	}
 	for _, e := range open {
 		_ = e.Close()
 	}

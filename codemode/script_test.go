@@ -23,7 +23,8 @@ import (
 //	//> error /REGEXP/      the error matches, anywhere
 //	//> calls TOOL JSON     the inputs that reached the Go function of a case tool, in order
 //
-// The comments are part of the cell. Every chunk has an executor and tools of its own; gates are open.
+// The comments are part of the cell. Every chunk has an executor and tools of its own; gates are open. Time moves only
+// while a cell waits: timers fire and slow tools answer at the exact moment.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/script/*.js")
@@ -41,15 +42,18 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, c := range chunks {
-				bench := newBench(t, codemode.Options{})
-				bench.rec.Release()
-				result := bench.run(t.Context(), c.code)
-				checkResult(t, result, codemode.DefaultMaxOutputBytes)
-				for _, problem := range c.check(result, bench.rec) {
-					t.Errorf("%s:%d: %s", c.file, c.line, problem)
+			inBubble(t, nil, func(t *testing.T, b *bubble) {
+				for _, c := range chunks {
+					rec := new(fixture.Recorder)
+					rec.Release()
+					bench := testBench{newExecutor(t, b.runtime, newTestCatalog(t, rec)), rec}
+					result := bench.run(t.Context(), c.code)
+					checkResult(t, result, codemode.DefaultMaxOutputBytes)
+					for _, problem := range c.check(result, rec) {
+						t.Errorf("%s:%d: %s", c.file, c.line, problem)
+					}
 				}
-			}
+			})
 		})
 	}
 }

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -109,23 +110,47 @@ func countScopes(code string) int {
 	return 1 + strings.Count(code, "{") + strings.Count(code, "(") + strings.Count(code, "=>")
 }
 
-// scanModules looks for module access in the syntax tree of code. The parser gives up on statements and expressions nested more
-// than a thousand levels deep; maxScanBytes bounds the rest, in the parser and in the walk through its tree.
+// scanModules looks for module access in the syntax tree of code. maxScanBytes bounds the walk through the tree.
 func scanModules(code string) (found bool) {
-	// The parser is for web pages that exist, code is anything. A fault in it must not take the process down, and
-	// the answer it gives then is the one for all sources that it cannot read.
 	defer func() {
 		if recover() != nil {
 			found = false
 		}
 	}()
-	tree, err := js.Parse(parse.NewInputString(code), js.Options{Inline: true}) // inline: return is allowed outside functions
+	tree, err := parseTree(code)
 	if err != nil {
 		return false
 	}
 	var finder moduleFinder
 	js.Walk(&finder, tree)
 	return finder.found
+}
+
+// parseTree parses code, which must be cheap to scan. The parser gives up on statements and expressions nested more than a
+// thousand levels deep. It is made for web pages that exist, and code is anything: a fault in it must not take the process down,
+// and counts as a source that it cannot read.
+func parseTree(code string) (tree *js.AST, err error) {
+	defer func() {
+		if recover() != nil {
+			tree, err = nil, errParser
+		}
+	}()
+	return js.Parse(parse.NewInputString(code), js.Options{Inline: true}) // inline: return is allowed outside functions
+}
+
+var errParser = errors.New("the parser failed")
+
+// SyntaxErrorIn looks for the error in a source that the engine does not compile, and gives nil if it finds none. It is a second
+// look: the engine decides what is an error, but its columns are those of an earlier token.
+func SyntaxErrorIn(code string) *InputError {
+	if !isCheapToScan(code) {
+		return nil
+	}
+	_, err := parseTree(code)
+	if at := (*parse.Error)(nil); errors.As(err, &at) {
+		return SyntaxError(at.Line, at.Column, at.Message)
+	}
+	return nil
 }
 
 // moduleFinder is a visitor that stops at the first access to a module.

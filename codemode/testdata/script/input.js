@@ -52,7 +52,7 @@ text("not run")
 }
 text("nor this")
 //> failed invalid_input input
-//> error /^SyntaxError at cell\.js:[34]:/
+//> error /^SyntaxError at cell\.js:/
 ---
 }) ; (async () => {
 //> failed invalid_input input

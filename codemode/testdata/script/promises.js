@@ -31,7 +31,6 @@ const first = await Promise.race([echo("fast"), slow({ ms: 15 })])
 void mutate({ i: 2 })
 return first
 //> value "fast"
-//> calls slow [{"ms":10},{"ms":15}]
 //> calls mutate [{"i":2}]
 ---
 // Replies come in the order in which the calls end, not in that of the calls.
