@@ -138,7 +138,7 @@ func (b *bridge) dispatch() *Result {
 				continue
 			}
 			if entry, _ := c.executor.catalog.Lookup(b.tools[r.tool]); !entry.ReplaySafe {
-				return c.failure(c.failed(CodeInvalidInput, PhaseGuest, fmt.Sprintf(
+				return c.failure(c.failed(CodeInvalidInput, c.inputPhase(), fmt.Sprintf(
 					"%s was not called: a restart-safe cell may call only replay-safe tools; run the program without restartSafe", b.tools[r.tool]), nil))
 			}
 		}
@@ -188,9 +188,10 @@ func (b *bridge) run(r request) {
 		b.replies = make(chan reply, b.cell.limits.maxPending)
 	}
 	b.inFlight++
+	b.dispatched = true
 	e := b.cell.executor
 	e.running.Add(1)
-	b.admitCall(r).Go(b.cell.ctx, r.input, func(result json.RawMessage, err error) {
+	b.takePlace(r).Go(b.cell.ctx, r.input, func(result json.RawMessage, err error) {
 		defer e.running.Done()
 		b.replies <- b.admit(r.id, result, err)
 	})
@@ -204,7 +205,7 @@ func (b *bridge) runAlone() error {
 		return err
 	}
 	b.inFlight++
-	b.admitCall(r).Do(c.ctx, r.input, func(result json.RawMessage, err error) {
+	b.takePlace(r).Do(c.ctx, r.input, func(result json.RawMessage, err error) {
 		reply := b.admit(r.id, result, err)
 		b.arrived = &reply
 		b.abandoned = c.leaveTool()
@@ -212,9 +213,9 @@ func (b *bridge) runAlone() error {
 	return nil
 }
 
-func (b *bridge) admitCall(r request) *toolcatalog.Admission {
+// takePlace gives a call its place in the catalog's order.
+func (b *bridge) takePlace(r request) *toolcatalog.Admission {
 	b.inputBytes -= len(r.input)
-	b.dispatched = true
 	b.cell.executor.calls.Add(1)
 	return b.cell.executor.catalog.Admit(b.tools[r.tool])
 }

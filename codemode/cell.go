@@ -75,12 +75,16 @@ func (c *cell) abandon(limit error) bool {
 	return c.abandoned
 }
 
-// enterTool and leaveTool stand around a tool that runs on the cell's goroutine. An error is the limit that has passed.
+// enterTool and leaveTool stand around a tool that runs on the cell's goroutine. An error is the limit that has passed. Once
+// the tool is entered, the goroutine that waits for the cell may make its result: what that says of the call is set before.
 func (c *cell) enterTool() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.inTool = c.limit == nil
-	return c.limit
+	if c.limit != nil {
+		return c.limit
+	}
+	c.inTool, c.bridge.dispatched = true, true
+	return nil
 }
 
 func (c *cell) leaveTool() (abandoned bool) {
@@ -181,7 +185,7 @@ func (c *cell) advance() *Result {
 			return c.failure(c.stopped(err))
 		}
 		if c.bridge.refused != "" {
-			return c.failure(c.failed(CodeInvalidInput, PhaseGuest, c.bridge.refused, nil))
+			return c.failure(c.failed(CodeInvalidInput, c.inputPhase(), c.bridge.refused, nil))
 		}
 		if c.settled {
 			break

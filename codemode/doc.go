@@ -13,7 +13,7 @@
 //			return list.filter((s) => !s.paid).reduce((sum, s) => sum + s.tons, 0);
 //		`,
 //	})
-//	text, err := json.Marshal(result) // for the model
+//	reply := result.Text() // for the model
 //
 // # Cells
 //
@@ -22,17 +22,22 @@
 // becomes the result's Value. A call that fails rejects with an Error that has a code and an
 // effectStatus ("none": the tool did not run; "unknown": it may have changed something). A cell is
 // complete when its program has returned and every call and timer that it started has ended, those that it
-// did not await included. A rejection that nothing handles by then fails the cell.
+// did not await included. A rejection that nothing handles by then fails the cell. A program that throws ends at
+// once: its calls in flight are cancelled, those that wait for a place are never made.
 //
-// A cell sees the language (ES2024 and later, in sloppy mode unless it says "use strict"), setTimeout and
-// clearTimeout, TextEncoder and TextDecoder, structuredClone, URL and URLSearchParams, atob and btoa. There
-// are no modules, no files, no network, and no clock but Date.
+// A cell sees the language (ES2024 and later, in sloppy mode unless it says "use strict"), console, setTimeout and
+// clearTimeout, queueMicrotask, TextEncoder and TextDecoder, structuredClone and DOMException, URL and
+// URLSearchParams, atob and btoa. There are no modules, no files, no network, and no clock but Date.
+//
+// The globals of the tools are there for a program that spells their names, in code or in a string. In a catalog
+// of up to 256 tools they are also there for one that computes names (globalThis["ship" + "ping_list"]).
 //
 // # Failures
 //
 // A failed cell is a [Result] that the model reads, not a Go error: its text starts with "Name: message" and
 // has the frames of the stack that lie in the submitted code, under the name cell.js. [Result.Err] gives the
-// same to Go code. A host's own mistakes are Go errors.
+// same to Go code. A host's own mistakes are Go errors. The error of a failed call has the stack of the call, for
+// the first 100 calls of a cell; later ones have only their message.
 //
 // Input that breaks a rule is refused with [CodeInvalidInput] before anything is dispatched: a
 // syntax error with its line and column, a shell command, import and require, a title of more than 120
@@ -50,9 +55,10 @@
 // 1915883588174806058) arrives as a string of the same digits; a tool whose schema wants an integer gets
 // it back as one. Arguments of tools are what JSON.stringify makes of them; a BigInt or a cycle throws at the
 // call. The returned value is copied property by property: toJSON is not called, so a Date becomes {}:
-// return date.toISOString(). NaN and infinities become null, functions and symbols disappear, a BigInt becomes its
-// digits, an Error its name, message and enumerable fields, a promise that was not awaited a note that says
-// so. text and json do honour toJSON.
+// return date.toISOString(). NaN and infinities become null, functions and symbols disappear, an Error becomes its
+// name, message and enumerable fields, a promise that was not awaited a note that says so. A BigInt becomes its
+// digits; in an object or array it makes the whole value the text "[object Object]" or "[object Array]", as a cycle
+// does. text and json do honour the toJSON of an object, save for arrays and errors.
 //
 // # Deviations from the language
 //

@@ -16,9 +16,6 @@ type exception struct {
 	name, message, stack string
 }
 
-// programLines is how many lines stand before the submitted code in what the engine compiles.
-const programLines = 1
-
 // maxExceptionText bounds what is read of a message: a budget is applied to it later.
 const maxExceptionText = 16 << 20
 
@@ -74,6 +71,8 @@ func (e *exception) header() string {
 		return e.message
 	case e.message == "":
 		return e.name
+	case e.name == "":
+		return e.message
 	}
 	return e.name + ": " + e.message
 }
@@ -104,7 +103,9 @@ func (e *exception) frames(lines int) []frame {
 		line, column, _ := strings.Cut(rest, ":")
 		f.line, _ = strconv.Atoi(line)
 		f.column, _ = strconv.Atoi(column)
-		f.line -= programLines
+		if f.line == 1 { // the engine counts columns from 0 there
+			f.column = max(f.column-len(programHead)+1, 1)
+		}
 		if f.line >= 1 && f.line <= lines {
 			frames = append(frames, f)
 		}

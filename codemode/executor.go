@@ -83,6 +83,9 @@ func (r *Runtime) NewExecutor(catalog *toolcatalog.Catalog, opts *ExecutorOption
 // again. The tools get a context that is derived from ctx and cancelled when the cell has ended, when
 // ctx is, and when the executor is closed.
 func (e *Executor) Exec(ctx context.Context, in ExecInput) Result {
+	if ctx.Err() != nil { // it comes before what is wrong with the input
+		return e.run(ctx, source.Cell{})
+	}
 	cell, err := source.Input{
 		Title: in.Title, Code: in.Code, Command: in.Command, RestartSafe: in.RestartSafe, AwaitResults: in.AwaitResults,
 	}.Cell()
@@ -110,7 +113,7 @@ func (e *Executor) Handle(ctx context.Context, name string, args json.RawMessage
 	switch name {
 	case ExecTool:
 		cell, err := source.Read(args)
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			return e.invalid(err), nil
 		}
 		return e.run(ctx, cell), nil

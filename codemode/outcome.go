@@ -58,6 +58,14 @@ func (c *cell) stopped(err error) Result {
 	return c.failed(CodeInternal, PhaseGuest, "the program ran into a fault of the JavaScript engine; write it in another way", err)
 }
 
+// inputPhase is the phase of a refusal: that of input, as long as no call was dispatched.
+func (c *cell) inputPhase() FailurePhase {
+	if c.bridge.dispatched {
+		return PhaseBridge
+	}
+	return PhaseInput
+}
+
 func (c *cell) hostPhase() FailurePhase {
 	if c.bridge.dispatched {
 		return PhaseBridge

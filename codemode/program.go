@@ -16,11 +16,12 @@ import (
 // body of a function declaration too. After the one only a colon can follow, after the other everything but a
 // colon: a text that closes the function early parses in at most one of them. Neither stands in
 // parentheses or an object literal, where the engine looks ahead for the end in a way that takes
-// some divisions for regular expressions.
+// some divisions for regular expressions. The code starts on the first line, so that lines are right for the
+// program, too, where it looks at a stack itself.
 const (
-	programHead  = "1 ? async () => {\n"
-	programTail  = "\n} : 0"
-	functionHead = "async function f() {\n"
+	programHead  = "1?async()=>{"
+	programTail  = "\n}:0"
+	functionHead = "async function f(){"
 	functionTail = "\n}"
 )
 

@@ -124,7 +124,7 @@ type SourceCounts struct {
 	Client int `json:"client"`
 }
 
-// Result is the outcome of a cell. Its JSON form, compact, is the text to show the model.
+// Result is the outcome of a cell. [Result.Text] is what to show the model.
 type Result struct {
 	Status Status
 
@@ -158,6 +158,16 @@ func (r Result) Err() error {
 		return nil
 	}
 	return &CellError{Code: r.Code, Message: r.Error, Err: r.err}
+}
+
+// Text gives the result as the text to show the model: the JSON of [Result.MarshalJSON]. Prefer it to json.Marshal, which
+// writes <, > and & as escapes of six bytes each.
+func (r Result) Text() string {
+	text, err := r.MarshalJSON()
+	if err != nil { // a Value or an Output that somebody else put there
+		return fmt.Sprintf(`{"status":"failed","code":%q,"error":"the result is not JSON"}`, CodeInternal)
+	}
+	return string(text)
 }
 
 // MarshalJSON gives the fields that belong to the status, in a fixed order, the others left out.

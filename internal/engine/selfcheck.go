@@ -91,7 +91,7 @@ func checkStack(vm *VM) error {
 	vm.spMin.Set(vm.sp.Get())
 	vm.reach.Set(math.MaxInt32) // or the new bound is not looked at before the stack is deeper than it was
 	if _, err := vm.Eval([]byte(`1`), "self-check.js", 0); !errors.Is(err, ErrStack) {
-		return fmt.Errorf("a stack below its bound gave %w", err)
+		return fmt.Errorf("a stack below its bound gave %v", err)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func checkTracker(vm *VM) error {
 func checkDeadline(vm *VM) error {
 	vm.Limit(time.Now(), nil)
 	if _, err := vm.Eval([]byte(`for (;;) {}`), "self-check.js", 0); !errors.Is(err, ErrDeadline) {
-		return fmt.Errorf("an endless loop gave %w", err)
+		return fmt.Errorf("an endless loop gave %v", err)
 	}
 	return nil
 }

@@ -17,11 +17,12 @@
   const instanceOf = Function.prototype[Symbol.hasInstance];
   const isPromise = (value) => apply(instanceOf, Promise_, [value]);
   const { get: mapGet, set: mapSet, delete: mapDelete } = Map.prototype;
-  const newMap = () => {
-    const map = new Map_();
-    for (const [name, value] of [["get", mapGet], ["set", mapSet], ["delete", mapDelete]]) defineProperty(map, name, { value });
-    return map;
-  };
+  const mapMethods = freeze({ __proto__: null, get: mapGet, set: mapSet, delete: mapDelete });
+  const newMap = () => setPrototypeOf(new Map_(), mapMethods);
+
+  // A descriptor that inherits nothing, least of all what the guest put on Object.prototype.
+  const define = (object, key, value, enumerable, configurable, writable) =>
+    defineProperty(object, key, { __proto__: null, value, enumerable, configurable, writable });
 
   // Operations of host(operation, a, b, c): the raw function takes at least four arguments. The host
   // reads plain data out of memory by itself; what else there is it asks for as text.
@@ -189,13 +190,13 @@
         rejecters[slot] = reject;
       });
     };
-    defineProperty(tool, "name", { value: name });
+    define(tool, "name", name, false, true, false);
     return freeze(tool);
   }
 
   function install(names) {
     for (let i = 0; i < names.length; i++) {
-      defineProperty(globalThis, names[i], { value: makeTool(names[i], i), enumerable: true, configurable: true, writable: false });
+      define(globalThis, names[i], makeTool(names[i], i), true, true, false);
     }
   }
 
@@ -209,11 +210,12 @@
   function reject(slot, details) {
     free[freeSlots++] = slot;
     const error = new Error_(details.message);
-    const set = (key, value, enumerable) => defineProperty(error, key, { value, writable: true, configurable: true, enumerable });
     const site = sites[slot];
-    set("stack", site === undefined ? "" : site.stack, false);
-    set("code", details.code, true);
-    set("effectStatus", details.effectStatus, true);
+    const stack = site === undefined ? "" : site.stack;
+    define(error, "stack", stack, false, true, true);
+    define(error, "location", stack, false, true, true);
+    define(error, "code", details.code, true, true, true);
+    define(error, "effectStatus", details.effectStatus, true, true, true);
     const settle = rejecters[slot];
     settle(error);
   }
@@ -253,7 +255,7 @@
     },
   };
   for (const name in globals) {
-    defineProperty(globalThis, name, { value: freeze(globals[name]), enumerable: false, configurable: false, writable: false });
+    define(globalThis, name, freeze(globals[name]), false, false, false);
   }
 
   return [install, resolve, reject, fire, encodeFinal, describe];
