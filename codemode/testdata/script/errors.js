@@ -84,7 +84,8 @@ e.stack = "Error: m\n    at inside (cell.js:3:5)\n    at controller (controller.
 throw e
 //> failed internal_error guest
 //> error Error: m
-//> error     at inside (cell.js:2:5)
+//> error     at inside (cell.js:3:5)
+//> error     at before (cell.js:1:1)
 ---
 const e = new Error("m")
 e.stack = 5
