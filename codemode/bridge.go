@@ -24,7 +24,7 @@ type bridge struct {
 	queue      []request // wait for a place
 	inFlight   int       // tool calls that run
 	timers     []timer   // running, soonest first
-	inputBytes int       // of fresh and queue
+	inputBytes int       // of all that are pending, those that run included
 	refused    string    // why a batch was refused: it stays so, even if the guest caught the error
 	dispatched bool      // a tool call was started
 
@@ -55,6 +55,7 @@ type reply struct {
 	ok     bool
 	text   []byte // JSON of the value, or of {message, code, effectStatus}
 	charge int64
+	input  int // bytes of the call's input, which the tool may have held until now
 }
 
 const (
@@ -87,7 +88,7 @@ func (b *bridge) call(encoded bool, slot, tool int32, input engine.Value) engine
 		}
 	default:
 		var ok bool
-		if text, ok = b.cell.vm.AppendJSON(nil, input, engine.JSONStringify); !ok {
+		if text, ok = b.cell.vm.AppendJSON(nil, input, engine.JSONStringify, int(b.cell.limits.memory)); !ok {
 			return guest.AsText
 		}
 	}
@@ -193,7 +194,7 @@ func (b *bridge) run(r request) {
 	e.running.Add(1)
 	b.takePlace(r).Go(b.cell.ctx, r.input, func(result json.RawMessage, err error) {
 		defer e.running.Done()
-		b.replies <- b.admit(r.id, result, err)
+		b.replies <- b.admit(&r, result, err)
 	})
 }
 
@@ -206,7 +207,7 @@ func (b *bridge) runAlone() error {
 	}
 	b.inFlight++
 	b.takePlace(r).Do(c.ctx, r.input, func(result json.RawMessage, err error) {
-		reply := b.admit(r.id, result, err)
+		reply := b.admit(&r, result, err)
 		b.arrived = &reply
 		b.abandoned = c.leaveTool()
 	})
@@ -215,7 +216,6 @@ func (b *bridge) runAlone() error {
 
 // takePlace gives a call its place in the catalog's order.
 func (b *bridge) takePlace(r request) *toolcatalog.Admission {
-	b.inputBytes -= len(r.input)
 	b.cell.executor.calls.Add(1)
 	return b.cell.executor.catalog.Admit(b.tools[r.tool])
 }
@@ -228,15 +228,15 @@ func (b *bridge) takeArrived() reply {
 
 // admit charges a reply against the cell's inbox. A reply for which there is no room becomes a failure
 // of fixed size, so that the host never holds more than the allowance.
-func (b *bridge) admit(id int32, result json.RawMessage, err error) reply {
-	r := reply{id: id, ok: err == nil, text: result}
+func (b *bridge) admit(call *request, result json.RawMessage, err error) reply {
+	r := reply{id: call.id, ok: err == nil, text: result, input: len(call.input)}
 	if err != nil {
 		r.text = errorText(err, b.cell.limits.output)
 	}
 	r.charge = int64(len(r.text))
 	if b.inbox.Add(r.charge) > b.cell.limits.inbox {
 		b.inbox.Add(-r.charge)
-		return reply{id: id, text: []byte(inboxText)}
+		r.ok, r.text, r.charge = false, []byte(inboxText), 0
 	}
 	return r
 }
@@ -263,7 +263,7 @@ func (b *bridge) next() error {
 		return b.runAlone()
 	}
 	var wake time.Time // when waiting ends without an event; zero for never
-	if !c.source.AwaitResults || b.inFlight == 0 {
+	if !c.source.AwaitResults || b.inFlight == 0 || len(b.timers) > 0 {
 		wake = c.deadline
 	}
 	if len(b.timers) > 0 && (wake.IsZero() || b.timers[0].at.Before(wake)) {
@@ -324,6 +324,7 @@ func (b *bridge) fire() error {
 func (b *bridge) deliver(r reply) error {
 	vm := b.cell.vm
 	b.inFlight--
+	b.inputBytes -= r.input
 	defer b.inbox.Add(-r.charge)
 	function := guest.Resolve
 	if r.ok {
@@ -332,9 +333,11 @@ func (b *bridge) deliver(r reply) error {
 		function = guest.Reject
 	}
 	value, err := vm.ParseJSON(r.text)
-	if thrown := (*engine.Exception)(nil); errors.As(err, &thrown) {
+	if thrown := (*engine.Exception)(nil); errors.As(err, &thrown) || errors.Is(err, engine.ErrNoRoom) {
 		// Nested deeper than the engine's parser goes, or larger than the cell's memory.
-		vm.Free(thrown.Value)
+		if thrown != nil {
+			vm.Free(thrown.Value)
+		}
 		function = guest.Reject
 		value, err = vm.ParseJSON(errorText(errors.New("the tool's result is too large or nested too deeply for this program; ask for less"), b.cell.limits.output))
 	}

@@ -2,6 +2,7 @@ package codemode
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -22,7 +23,7 @@ type cell struct {
 	source   source.Cell
 	ctx      context.Context // of this run: it ends with the cell
 	vm       *engine.VM
-	deadline time.Time
+	deadline time.Time   // of the cell, from its very start
 	detached bool        // the cell has a goroutine of its own
 	result   chan Result // takes the result of a detached cell, once
 
@@ -42,6 +43,7 @@ type cell struct {
 
 // begin gets a VM and runs the cell on the calling goroutine, until it has ended or a tool wants the goroutine.
 func (c *cell) begin() (Result, outcome) {
+	c.deadline = time.Now().Add(c.limits.timeout)
 	image := c.executor.runtime.plain
 	if c.plan() {
 		image = c.executor.runtime.web
@@ -96,7 +98,6 @@ func (c *cell) leaveTool() (abandoned bool) {
 
 // start runs the program up to its first await.
 func (c *cell) start() *Result {
-	c.deadline = time.Now().Add(c.limits.timeout)
 	c.bridge.cell = c
 	c.vm.Limit(c.deadline, c.ctx.Done())
 	c.vm.OnHostCall(c.hostCall)
@@ -126,10 +127,12 @@ func (c *cell) loop() {
 	}()
 	r, why := c.run()
 	returned = true
-	c.close()
-	if why == ended {
-		c.result <- r
+	if why == abandoned { // the VM is gone already
+		c.executor.leave(c)
+		return
 	}
+	c.close()
+	c.result <- r
 }
 
 // outcome is why run returned.
@@ -148,8 +151,8 @@ func (c *cell) run() (Result, outcome) {
 		if c.bridge.abandoned {
 			return Result{}, abandoned
 		}
-		if c.ctx.Err() != nil { // it comes before replies: the error of a cancelled tool is not the cell's
-			return c.stopped(engine.ErrCanceled), ended
+		if err := c.vm.Expired(); err != nil { // it comes before replies: the error of a cancelled tool is not the cell's
+			return c.stopped(err), ended
 		}
 		if c.bridge.arrived != nil {
 			if err := c.bridge.deliver(c.bridge.takeArrived()); err != nil {
@@ -206,10 +209,10 @@ func (c *cell) advance() *Result {
 		}
 		break
 	}
-	if failure := c.bridge.dispatch(); failure != nil {
-		return failure
+	if err := c.vm.Expired(); err != nil {
+		return c.failure(c.stopped(err))
 	}
-	return nil
+	return c.bridge.dispatch()
 }
 
 func (c *cell) failure(r Result) *Result { return &r }
@@ -217,7 +220,7 @@ func (c *cell) failure(r Result) *Result { return &r }
 // encode keeps the JSON text of the returned value.
 func (c *cell) encode(result engine.Value) (err error) {
 	var ok bool
-	if c.value, ok = c.vm.AppendJSON(nil, result, engine.JSONData); ok {
+	if c.value, ok = c.vm.AppendJSON(nil, result, engine.JSONData, int(c.limits.memory)); ok {
 		return nil
 	}
 	text, err := c.vm.Call(c.vm.Named(guest.EncodeFinal), result)
@@ -226,7 +229,36 @@ func (c *cell) encode(result engine.Value) (err error) {
 	}
 	c.value, err = c.vm.AppendString(nil, text)
 	c.vm.Free(text)
+	if err == nil && jsonDepth(c.value) > maxDepth {
+		return errDepth
+	}
 	return err
+}
+
+// maxDepth is how deep a value may be nested in a result. Go's encoding/json reads 10,000 levels, and the result is some of
+// them.
+const maxDepth = 9_000
+
+var errDepth = fmt.Errorf("RangeError: the returned value is nested more than %d levels deep; flatten it", maxDepth)
+
+// jsonDepth is how deep a JSON text is nested.
+func jsonDepth(text []byte) (deepest int) {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\':
+			i++
+		case quoted:
+		case c == '[' || c == '{':
+			depth++
+			deepest = max(deepest, depth)
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return deepest
 }
 
 // hostCall answers the controller.
@@ -249,24 +281,40 @@ func (c *cell) hostCall(args []engine.Value) engine.Value {
 	return guest.OK
 }
 
-// emit takes a piece of output: a value, or the text that stands for it.
-func (c *cell) emit(encoded, asText bool, value engine.Value) engine.Value {
-	item := c.scratch[:0]
+// emit takes a piece of output: a value, or the text that stands for it. No more is kept of it than a result can show. A
+// large value is left to the guest to encode, on its own time and memory.
+func (c *cell) emit(encoded, isText bool, value engine.Value) engine.Value {
+	most := c.limits.output
 	if encoded {
-		var err error
-		if item, err = c.vm.AppendString(item, value); err != nil {
+		text, size, err := c.vm.AppendPrefix(c.scratch[:0], value, most+1)
+		if err != nil {
 			return engine.Undefined
 		}
-	} else {
-		var ok bool
-		if item, ok = c.vm.AppendJSON(item, value, engine.JSONStringify); !ok {
-			return guest.AsText
+		if size == len(text) && jsonDepth(text) > maxDepth {
+			text = []byte(`"[nested too deeply]"`)
+			size = len(text)
 		}
-		if asText && !value.IsString() {
-			item = jsontext.AppendString(nil, string(item)) // its JSON is the text
-		}
+		c.keep(text)
+		c.output.add(isText, text, size, most)
+		return guest.OK
 	}
-	c.scratch = item
-	c.output.add(asText, item, c.limits.output)
+	text, ok := c.vm.AppendJSON(c.scratch[:0], value, engine.JSONStringify, 2*most)
+	if !ok {
+		return guest.AsText
+	}
+	c.keep(text)
+	if isText && !value.IsString() {
+		text = jsontext.AppendString(nil, string(text)) // its JSON is the text
+	}
+	c.output.add(isText, text, len(text), most)
 	return guest.OK
 }
+
+// keep keeps a buffer for the next time, if it is not large.
+func (c *cell) keep(scratch []byte) {
+	if c.scratch = scratch; cap(scratch) > maxScratch {
+		c.scratch = nil
+	}
+}
+
+const maxScratch = 1 << 20

@@ -16,8 +16,8 @@ type exception struct {
 	name, message, stack string
 }
 
-// maxExceptionText bounds what is read of a message: a budget is applied to it later.
-const maxExceptionText = 16 << 20
+// moreStack is how much is read of a stack beyond what a result can show: frames that are not the program's are left out.
+const moreStack = 64 << 10
 
 // describe asks the guest about a thrown value. Reading it can run guest code.
 func (c *cell) describe(value engine.Value) (exception, error) {
@@ -40,11 +40,11 @@ func (c *cell) describe(value engine.Value) (exception, error) {
 		if err != nil {
 			return e, err
 		}
-		text, err := c.vm.AppendString(nil, v)
+		text, _, err := c.vm.AppendPrefix(nil, v, c.limits.output+moreStack)
 		if err != nil {
 			return e, err
 		}
-		*field = string(text[:min(len(text), maxExceptionText)])
+		*field = string(text)
 		c.vm.Free(v)
 	}
 	return e, nil

@@ -165,7 +165,9 @@ func (e *Executor) run(ctx context.Context, src source.Cell) Result {
 		limit = engine.ErrDeadline
 	}
 	if c.abandon(limit) {
-		return c.stopped(limit)
+		r := c.stopped(limit)
+		c.vm.Release() // the cell's goroutine will not touch it again
+		return r
 	}
 	return <-c.result
 }

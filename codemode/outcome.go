@@ -50,6 +50,8 @@ func (c *cell) stopped(err error) Result {
 		return c.failed(CodeAborted, c.hostPhase(), abortedText, context.Cause(c.ctx))
 	case errors.Is(err, engine.ErrMemory):
 		return c.failed(CodeInternal, PhaseGuest, c.memoryText(), ErrMemoryLimit)
+	case errors.Is(err, errDepth):
+		return c.failed(CodeInternal, PhaseGuest, err.Error(), nil)
 	case errors.Is(err, engine.ErrStack):
 		return c.failed(CodeInternal, PhaseGuest, "RangeError: Maximum call stack size exceeded", ErrStackLimit)
 	}
@@ -78,10 +80,17 @@ func (c *cell) memoryText() string {
 }
 
 // thrown makes the result of a cell that let out an exception.
-func (c *cell) thrown(value engine.Value) Result {
+func (c *cell) thrown(value engine.Value) Result { return c.thrownWith(value, 0) }
+
+// thrownWith makes the result of a cell that let out an exception and so many more.
+func (c *cell) thrownWith(value engine.Value, more int) Result {
 	e, err := c.describe(value)
 	if err != nil {
 		return c.stopped(err)
+	}
+	text := e.text(c.lines())
+	if more > 0 {
+		text += fmt.Sprintf("\n(and %d more unhandled rejections)", more)
 	}
 	switch {
 	case source.ModuleReference(e.name, e.message):
@@ -89,24 +98,23 @@ func (c *cell) thrown(value engine.Value) Result {
 	case c.vm.MemoryRefused() && (!e.isError || e.name == "InternalError"):
 		return c.failed(CodeInternal, PhaseGuest, c.memoryText(), ErrMemoryLimit)
 	case c.vm.MemoryRefused():
-		return c.failed(CodeInternal, PhaseGuest, e.text(c.lines())+"\nearlier: "+c.memoryText(), ErrMemoryLimit)
+		return c.failed(CodeInternal, PhaseGuest, text+"\nearlier: "+c.memoryText(), ErrMemoryLimit)
 	case e.name == "RangeError" && e.message == "Maximum call stack size exceeded":
-		return c.failed(CodeInternal, PhaseGuest, e.text(c.lines()), ErrStackLimit)
+		return c.failed(CodeInternal, PhaseGuest, text, ErrStackLimit)
 	}
-	return c.failed(CodeInternal, PhaseGuest, e.text(c.lines()), nil)
+	return c.failed(CodeInternal, PhaseGuest, text, nil)
 }
 
 // unhandled makes the result of a cell that left rejected promises behind.
 func (c *cell) unhandled(promise engine.Value, n int) Result {
+	if !promise.IsObject() { // all that could be told apart were handled
+		return c.failed(CodeInternal, PhaseGuest, fmt.Sprintf("Error: %d unhandled rejections; await the promises, or catch", n), nil)
+	}
 	_, reason, err := c.vm.Promise(promise)
 	if err != nil {
 		return c.stopped(err)
 	}
-	r := c.thrown(reason)
-	if n > 1 {
-		r.Output, _, r.Error = c.output.render(c.limits.output, nil, fmt.Sprintf("%s\n(and %d more unhandled rejections)", r.Error, n-1))
-	}
-	return r
+	return c.thrownWith(reason, n-1)
 }
 
 // deadlocked makes the result of a cell that waits for nothing.

@@ -14,13 +14,14 @@ type output struct {
 	cut     bool
 }
 
-// add appends one emission, given as JSON text. It keeps no more than limit bytes in all.
-func (o *output) add(isText bool, text []byte, limit int) {
+// add appends one emission, given as JSON text of size bytes, of which text is the start if it is more than limit. It keeps no
+// more than limit bytes in all.
+func (o *output) add(isText bool, text []byte, size, limit int) {
 	head, kind := `{"type":"json","value":`, OutputJSON
 	if isText {
 		head, kind = `{"type":"text","text":`, OutputText
 	}
-	n := len(head) + len(text) + 1
+	n := len(head) + size + 1
 	if o.size == 0 {
 		o.size = 2 + n
 	} else {

@@ -14,6 +14,9 @@ var (
 	ErrCanceled = errors.New("guest stopped: context cancelled")
 	// ErrMemory reports that the guest reached its memory limit and could not go on.
 	ErrMemory = errors.New("guest out of memory")
+	// ErrNoRoom reports that there was no memory in the guest for what the host had for it. It is an
+	// ErrMemory, but the VM goes on.
+	ErrNoRoom = fmt.Errorf("no room for the host's data: %w", ErrMemory)
 	// ErrStack reports that the engine's own C stack passed its lower bound. Ordinary deep
 	// recursion does not get here: the guest sees a RangeError, which it can catch.
 	ErrStack = errors.New("guest overflowed the engine's stack")

@@ -80,6 +80,7 @@ func hostCall(ctx context.Context, _ api.Module, stack []uint64) {
 		}
 		if vm.host != nil {
 			stack[0] = uint64(vm.host(args[:min(int(argc), maxArgs)]))
+			vm.check() // the work that the guest has the host do is on the guest's time
 		}
 	}
 }

@@ -23,7 +23,7 @@ const (
 // Limits of AppendJSON, beyond which the engine's own code has to do the work, under the guest's limits.
 const (
 	maxJSONDepth = 256
-	jsonPatience = 1 << 13 // values between two looks at the guest's limits
+	jsonPatience = 1 << 12 // values and properties between two looks at the guest's limits
 )
 
 // Layout of objects. A shape lists the names of an object's properties, with their flags; the object has the values in
@@ -53,15 +53,16 @@ const (
 
 // AppendJSON appends the JSON text of a value that consists of plain data: primitives, arrays without holes, and
 // ordinary objects whose properties are neither accessors nor functions. It reads the guest's memory and runs no guest
-// code, many times faster than the engine's own JSON.stringify. For anything else, data that is
-// nested very deeply or is cyclic included, it answers false, and the engine's own code has to decide. A lone
-// surrogate in a string is written as an escape, as JSON.stringify does.
-func (vm *VM) AppendJSON(dst []byte, v Value, mode JSONMode) (text []byte, ok bool) {
-	w := jsonWriter{vm: vm, mem: vm.mem.buf, out: dst, mode: mode, limit: len(dst) + len(vm.mem.reserve)}
+// code, many times faster than the engine's own JSON.stringify. For anything else it answers false, and the engine's own
+// code has to decide, under the guest's limits: for data that is nested very deeply or is cyclic, for a text of more
+// than limit bytes, and when the guest's time is up. A lone surrogate in a string is written as an escape, as
+// JSON.stringify does.
+func (vm *VM) AppendJSON(dst []byte, v Value, mode JSONMode, limit int) (text []byte, ok bool) {
+	w := jsonWriter{vm: vm, mem: vm.mem.buf, out: dst, mode: mode, limit: len(dst) + limit}
 	if mode == JSONStringify && v.IsObject() && !vm.image.protos.untouched(vm) {
 		return dst, false
 	}
-	if !w.value(v, 0) {
+	if !w.value(v, 0) || len(w.out) > w.limit {
 		return dst, false
 	}
 	return w.out, true
@@ -73,8 +74,8 @@ type jsonWriter struct {
 	mem   []byte
 	out   []byte
 	mode  JSONMode
-	limit int // of out, for data that refers to itself again and again
-	steps int
+	limit int // of out
+	steps int // values and properties looked at
 }
 
 func (w *jsonWriter) u32(at uint32) uint32 {
@@ -84,8 +85,18 @@ func (w *jsonWriter) u32(at uint32) uint32 {
 	return binary.LittleEndian.Uint32(w.mem[at:])
 }
 
+// step counts one thing to look at, and answers false when it is time to give up: data can refer to other data again and
+// again, so that little memory stands for a text without end.
+func (w *jsonWriter) step() bool {
+	w.steps++
+	return len(w.out) <= w.limit && (w.steps%jsonPatience != 0 || w.vm.Expired() == nil)
+}
+
 // value writes one value. It answers false for what is no plain data.
 func (w *jsonWriter) value(v Value, depth int) bool {
+	if !w.step() {
+		return false
+	}
 	switch tag := v.tag(); tag {
 	case tagInt:
 		w.out = strconv.AppendInt(w.out, int64(int32(v.addr())), 10)
@@ -107,9 +118,6 @@ func (w *jsonWriter) value(v Value, depth int) bool {
 }
 
 func (w *jsonWriter) object(at uint32, depth int) bool {
-	if w.steps++; w.steps%jsonPatience == 0 && (len(w.out) > w.limit || w.vm.expired() != nil) {
-		return false
-	}
 	if depth >= maxJSONDepth || uint64(at)+objectSize > uint64(len(w.mem)) {
 		return false
 	}
@@ -179,6 +187,9 @@ func (w *jsonWriter) record(at, shape uint32, depth int) bool {
 	start := len(w.out)
 	var indexes []indexed // keys that are array indexes come first, by number
 	for i := range count {
+		if !w.step() {
+			return false
+		}
 		if name := w.u32(shape + shapeNames + 8*i + 4); name&atomIsIndex != 0 {
 			indexes = append(indexes, indexed{name &^ atomIsIndex, i})
 		}
@@ -258,7 +269,7 @@ func isLargeIndex(key []byte) bool {
 
 func (w *jsonWriter) str(s Value) bool {
 	b, wide, err := w.vm.chars(s)
-	if err != nil {
+	if err != nil || len(w.out)+len(b)/2 > w.limit {
 		return false
 	}
 	w.out = append(w.out, '"')

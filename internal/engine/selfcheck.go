@@ -122,7 +122,7 @@ func checkLayout(vm *VM) error {
 	}
 	const want = `{"3":-1e-7,"7":1e+21,"b":[1,2.5,"x€",null,true,null],"a\n":{"s":"\ud800"}}`
 	for _, mode := range []JSONMode{JSONData, JSONStringify} {
-		if got, ok := vm.AppendJSON(nil, v, mode); !ok || string(got) != want {
+		if got, ok := vm.AppendJSON(nil, v, mode, 1<<10); !ok || string(got) != want {
 			return fmt.Errorf("read %s, want %s", got, want)
 		}
 	}

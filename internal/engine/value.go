@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -123,6 +124,66 @@ func (vm *VM) AppendString(dst []byte, s Value) ([]byte, error) {
 		return appendUTF16(dst, b), nil
 	}
 	return appendLatin1(dst, b), nil
+}
+
+// AppendPrefix is AppendString for a string that may be large and of which no more than max bytes are wanted, whole
+// characters only. It also gives the size of the whole, in bytes of UTF-8.
+func (vm *VM) AppendPrefix(dst []byte, s Value, max int) (text []byte, size int, err error) {
+	b, wide, err := vm.chars(s)
+	if err != nil {
+		return dst, 0, err
+	}
+	if wide {
+		size = sizeUTF16(b)
+	} else {
+		size = sizeLatin1(b)
+	}
+	if size <= max {
+		text, err = vm.AppendString(dst, s)
+		return text, size, err
+	}
+	// A character takes a byte at least, so this much of the string is enough.
+	before := len(dst)
+	if wide {
+		text = appendUTF16(dst, b[:min(2*max, len(b))])
+	} else {
+		text = appendLatin1(dst, b[:min(max, len(b))])
+	}
+	end := min(before+max, len(text))
+	for end > before && end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end], size, nil
+}
+
+func sizeLatin1(b []byte) int {
+	size := len(b)
+	for len(b) >= 8 {
+		size += bits.OnesCount64(binary.LittleEndian.Uint64(b) & 0x8080808080808080)
+		b = b[8:]
+	}
+	for _, c := range b {
+		size += int(c >> 7)
+	}
+	return size
+}
+
+func sizeUTF16(b []byte) int {
+	size := 0
+	for i := 0; i+1 < len(b); i += 2 {
+		switch c := rune(binary.LittleEndian.Uint16(b[i:])); {
+		case c < utf8.RuneSelf:
+			size++
+		case c < 0x800:
+			size += 2
+		case utf16.IsSurrogate(c) && i+3 < len(b) && utf16.DecodeRune(c, rune(binary.LittleEndian.Uint16(b[i+2:]))) != utf8.RuneError:
+			size += 4
+			i += 2
+		default:
+			size += 3
+		}
+	}
+	return size
 }
 
 // StringSize gives the number of UTF-16 units of s.

@@ -97,7 +97,7 @@ func TestAppendJSON(t *testing.T) {
 			t.Fatalf("%s: %v", c.script, err)
 		}
 		for mode, letter := range map[JSONMode]string{JSONData: "d", JSONStringify: "s"} {
-			text, ok := vm.AppendJSON([]byte("kept"), v, mode)
+			text, ok := vm.AppendJSON([]byte("kept"), v, mode, 1<<24)
 			if ok != strings.Contains(c.plain, letter) {
 				t.Errorf("%s: mode %s answers %t: %s", c.script, letter, ok, text)
 			}
@@ -148,7 +148,7 @@ func TestJSONRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		got, ok := vm.AppendJSON(nil, v, JSONStringify)
+		got, ok := vm.AppendJSON(nil, v, JSONStringify, 1<<24)
 		if want := stringify(t, vm, v); !ok || string(got) != want {
 			t.Fatalf("%s: got %s, want %s", text, got, want)
 		}

@@ -112,13 +112,13 @@ func (vm *VM) MemoryRefused() bool { return vm.mem.refused }
 
 // check stops the guest at its limits. It is called out of every loop of the engine.
 func (vm *VM) check() {
-	if err := vm.expired(); err != nil {
+	if err := vm.Expired(); err != nil {
 		panic(err)
 	}
 }
 
-// expired says which of its limits the guest is past, if any.
-func (vm *VM) expired() error {
+// Expired says which of its limits the guest is past: [ErrDeadline], [ErrCanceled] or nil.
+func (vm *VM) Expired() error {
 	if vm.done != nil {
 		select {
 		case <-vm.done:
@@ -198,7 +198,7 @@ func (vm *VM) place(text []byte) (at uint32, done func(), err error) {
 	}
 	if p == 0 {
 		vm.mem.refused = true
-		return 0, nil, ErrMemory
+		return 0, nil, ErrNoRoom
 	}
 	if p+uint64(len(text))+1 > uint64(len(vm.mem.buf)) {
 		return 0, nil, errBounds

@@ -74,6 +74,7 @@
           if (typeof value === "object") {
             if (value !== null) copy[i] = shallow(value);
           } else if (typeof value === "bigint") found.bigint = true;
+          else if (final && typeof value === "function") copy[i] = null;
         }
       } else {
         for (const key in copy) {
@@ -170,25 +171,26 @@
   function makeTool(name, index) {
     const tool = (input) => {
       const slot = freeSlots > 0 ? free[--freeSlots] : slots++;
-      let answer = host(CALL, slot, index, input);
-      if (answer !== OK) {
-        try {
-          if (answer === AS_TEXT) answer = host(CALL_TEXT, slot, index, stringify(input));
-        } finally {
-          if (answer !== OK) free[freeSlots++] = slot;
-        }
-        if (answer !== OK) throw new Error_(QUEUE_NOTE);
-      }
+      const promise = new Promise_((resolve, reject) => {
+        resolvers[slot] = resolve;
+        rejecters[slot] = reject;
+      });
       let site;
       if (calls < MAX_SITES) {
         calls++;
         captureStackTrace((site = { __proto__: null }), tool);
       }
       sites[slot] = site;
-      return new Promise_((resolve, reject) => {
-        resolvers[slot] = resolve;
-        rejecters[slot] = reject;
-      });
+      // The host is told last: once it has taken the call, nothing here may fail any more.
+      let answer = host(CALL, slot, index, input);
+      if (answer === OK) return promise;
+      try {
+        if (answer === AS_TEXT) answer = host(CALL_TEXT, slot, index, stringify(input));
+      } finally {
+        if (answer !== OK) release(slot);
+      }
+      if (answer === OK) return promise;
+      throw new Error_(QUEUE_NOTE);
     };
     define(tool, "name", name, false, true, false);
     return freeze(tool);
@@ -200,23 +202,29 @@
     }
   }
 
-  function resolve(slot, value) {
+  const release = (slot) => {
+    resolvers[slot] = rejecters[slot] = sites[slot] = undefined;
     free[freeSlots++] = slot;
+  };
+
+  function resolve(slot, value) {
     const settle = resolvers[slot];
+    release(slot);
     settle(value);
   }
 
-  // reject fails a call with an Error whose stack is that of the call.
+  // reject fails a call with an Error whose stack is that of the call. Making the Error can run code of the guest
+  // (Error.stackTraceLimit), which can make calls: the slot is this call's own until that is over.
   function reject(slot, details) {
-    free[freeSlots++] = slot;
-    const error = new Error_(details.message);
+    const settle = rejecters[slot];
     const site = sites[slot];
+    const error = new Error_(details.message);
     const stack = site === undefined ? "" : site.stack;
     define(error, "stack", stack, false, true, true);
     define(error, "location", stack, false, true, true);
     define(error, "code", details.code, true, true, true);
     define(error, "effectStatus", details.effectStatus, true, true, true);
-    const settle = rejecters[slot];
+    release(slot);
     settle(error);
   }
 
@@ -224,7 +232,9 @@
   let lastTimer = 0;
 
   function fire(id) {
-    const { callback, args } = timers.get(id);
+    const timer = timers.get(id);
+    if (timer === undefined) return;
+    const { callback, args } = timer;
     timers.delete(id);
     try {
       apply(callback, undefined, args);
@@ -246,12 +256,16 @@
       let ms = Number_(delay);
       ms = isFinite_(ms) && ms > 0 ? floor(ms) : 0;
       const id = ++lastTimer;
-      if (host(TIMER, id, ms, 0) !== OK) throw new Error_(QUEUE_NOTE);
-      timers.set(id, { __proto__: null, callback, args });
-      return id;
+      timers.set(id, { __proto__: null, id, callback, args });
+      if (host(TIMER, id, ms, 0) === OK) return id;
+      timers.delete(id);
+      throw new Error_(QUEUE_NOTE);
     },
     clearTimeout(id) {
-      if (timers.delete(id)) host(CLEAR, id, 0, 0);
+      const timer = timers.get(id);
+      if (timer === undefined) return;
+      timers.delete(id);
+      host(CLEAR, timer.id, 0, 0); // its own id: a number that is equal need not be kept as an integer
     },
   };
   for (const name in globals) {
