@@ -31,7 +31,8 @@ type bridge struct {
 	alone   *request // the only thing that is pending: it can have the cell's goroutine
 	arrived *reply   // its reply
 
-	abandoned bool // a limit passed meanwhile, and nobody waits for the cell any more
+	abandoned bool         // a limit passed meanwhile, and nobody waits for the cell any more
+	failed    []failedCall // the last ones
 	replies   chan reply
 	inbox     atomic.Int64 // bytes of replies not taken up yet
 	alarm     *time.Timer
@@ -55,11 +56,13 @@ type reply struct {
 	ok     bool
 	text   []byte // JSON of the value, or of {message, code, effectStatus}
 	charge int64
+	err    error // of a failed call
+	tool   int32
 	input  int // bytes of the call's input, which the tool may have held until now
 }
 
 const (
-	queueText = "too many tool calls were pending at once (%d run at a time and %d wait): none of this batch was started; await them in smaller batches"
+	queueText = "too many tool calls and timers were pending at once (%d run at a time and %d wait): none of this batch was started; await them in smaller batches"
 	inputText = "the inputs of the pending tool calls exceed %d MiB: none of this batch was started; send less at a time"
 	inboxText = `{"message":"program-data budget exceeded: the results that wait for this program are too large; paginate, select less, or await pending calls first","code":"tool_error","effectStatus":"unknown"}`
 )
@@ -191,6 +194,7 @@ func (b *bridge) run(r request) {
 	b.inFlight++
 	b.dispatched = true
 	e := b.cell.executor
+	e.calls.Add(1)
 	e.running.Add(1)
 	b.takePlace(r).Go(b.cell.ctx, r.input, func(result json.RawMessage, err error) {
 		defer e.running.Done()
@@ -216,7 +220,6 @@ func (b *bridge) runAlone() error {
 
 // takePlace gives a call its place in the catalog's order.
 func (b *bridge) takePlace(r request) *toolcatalog.Admission {
-	b.cell.executor.calls.Add(1)
 	return b.cell.executor.catalog.Admit(b.tools[r.tool])
 }
 
@@ -229,7 +232,7 @@ func (b *bridge) takeArrived() reply {
 // admit charges a reply against the cell's inbox. A reply for which there is no room becomes a failure
 // of fixed size, so that the host never holds more than the allowance.
 func (b *bridge) admit(call *request, result json.RawMessage, err error) reply {
-	r := reply{id: call.id, ok: err == nil, text: result, input: len(call.input)}
+	r := reply{id: call.id, ok: err == nil, text: result, err: err, tool: call.tool, input: len(call.input)}
 	if err != nil {
 		r.text = errorText(err, b.cell.limits.output)
 	}
@@ -344,7 +347,38 @@ func (b *bridge) deliver(r reply) error {
 	if err != nil {
 		return err
 	}
-	_, err = vm.Call(vm.Named(function), engine.Int(r.id), value)
+	thrown, err := vm.Call(vm.Named(function), engine.Int(r.id), value)
 	vm.Free(value)
+	if err == nil && r.err != nil && function == guest.Reject {
+		b.remember(failedCall{thrown, b.tools[r.tool], r.err})
+	}
 	return err
+}
+
+// failedCall connects an Error in the guest with what it was made from.
+type failedCall struct {
+	thrown engine.Value // a reference to it
+	tool   string       // callable name
+	err    error
+}
+
+// maxFailed is how many failed calls are remembered: the last ones.
+const maxFailed = 16
+
+func (b *bridge) remember(f failedCall) {
+	if len(b.failed) == maxFailed {
+		b.cell.vm.Free(b.failed[0].thrown)
+		b.failed = slices.Delete(b.failed, 0, 1)
+	}
+	b.failed = append(b.failed, f)
+}
+
+// failure finds the call that a thrown value is the Error of.
+func (b *bridge) failure(thrown engine.Value) (failedCall, bool) {
+	for _, f := range b.failed {
+		if f.thrown == thrown {
+			return f, true
+		}
+	}
+	return failedCall{}, false
 }

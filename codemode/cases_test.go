@@ -274,7 +274,7 @@ func TestC079BatchIsWholeOrRefused(t *testing.T) {
 				checkResult(t, r, codemode.DefaultMaxOutputBytes)
 				effects := b.rec.Mutations()
 				if n > limit+waiting {
-					expectFailure(t, r, codemode.CodeInvalidInput, fmt.Sprintf("too many tool calls were pending at once (%d run at a time and %d wait): none of this batch was started", limit, waiting))
+					expectFailure(t, r, codemode.CodeInvalidInput, fmt.Sprintf("too many tool calls and timers were pending at once (%d run at a time and %d wait): none of this batch was started", limit, waiting))
 					if len(effects) != 0 || r.BridgeDispatchStarted {
 						t.Errorf("%d of %d at %d: %d effects of a refused batch", n, limit+waiting, limit, len(effects))
 					}

@@ -86,6 +86,7 @@ func (c *cell) enterTool() error {
 		return c.limit
 	}
 	c.inTool, c.bridge.dispatched = true, true
+	c.executor.calls.Add(1)
 	return nil
 }
 

@@ -121,6 +121,7 @@ var otherEndings = map[string]struct {
 	class corpus.Class
 	why   string
 }{
+	"075-microtask-then-recursion":     {corpus.Memory, "a fast machine fills the memory before the deadline"},
 	"086-promise-finally-recursion":    {corpus.Memory, "a fast machine fills the memory before the deadline"},
 	"191-return-hostile-tostring":      {corpus.Value, "a result is copied without calling its toString"},
 	"194-return-proxy-tojson":          {corpus.Value, "a result is copied without reading properties that it does not list"},

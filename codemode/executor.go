@@ -140,11 +140,11 @@ func (e *Executor) run(ctx context.Context, src source.Cell) Result {
 	defer cancel(nil)
 	c := &cell{executor: e, limits: &e.runtime.limits, source: src, ctx: ctx}
 	if !e.enter(c, cancel) {
-		return c.failed(CodeAborted, PhaseHost, abortedText, ErrClosed)
+		return c.aborted(PhaseHost, ErrClosed)
 	}
 	if ctx.Err() != nil {
 		e.leave(c)
-		return c.failed(CodeAborted, PhaseHost, abortedText, context.Cause(ctx))
+		return c.aborted(PhaseHost, context.Cause(ctx))
 	}
 	r, why := c.begin()
 	if why == ended {

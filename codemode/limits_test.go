@@ -46,7 +46,7 @@ func TestOptionsAreFelt(t *testing.T) {
 	for _, test := range []struct{ given, want int }{{0, 16}, {-5, 16}, {1, 1}, {7, 7}, {1000, 128}} {
 		b := newBench(t, codemode.Options{MaxPendingToolCalls: test.given})
 		r := b.run(t.Context(), `for (let i = 0; i < 1000; i++) echo(i)`)
-		expectFailure(t, r, codemode.CodeInvalidInput, fmt.Sprintf("too many tool calls were pending at once (%d run at a time and 128 wait)", test.want))
+		expectFailure(t, r, codemode.CodeInvalidInput, fmt.Sprintf("too many tool calls and timers were pending at once (%d run at a time and 128 wait)", test.want))
 	}
 	for _, test := range []struct{ given, want int }{{0, 65536}, {-1, 65536}, {1, 1024}, {5000, 5000}} {
 		b := newBench(t, codemode.Options{MaxOutputBytes: int64(test.given)})

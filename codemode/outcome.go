@@ -38,6 +38,15 @@ func (c *cell) failed(code ErrorCode, phase FailurePhase, text string, cause err
 	return r
 }
 
+// aborted makes the result of a cell that its caller or its owner gave up.
+func (c *cell) aborted(phase FailurePhase, cause error) Result {
+	text := abortedText
+	if errors.Is(cause, ErrClosed) {
+		text += ": the executor is closed"
+	}
+	return c.failed(CodeAborted, phase, text, cause)
+}
+
 // stopped makes the result of a cell that an error ended.
 func (c *cell) stopped(err error) Result {
 	exception := (*engine.Exception)(nil)
@@ -47,7 +56,7 @@ func (c *cell) stopped(err error) Result {
 	case errors.Is(err, engine.ErrDeadline):
 		return c.failed(CodeTimeout, PhaseGuest, timeoutText, nil)
 	case errors.Is(err, engine.ErrCanceled):
-		return c.failed(CodeAborted, c.hostPhase(), abortedText, context.Cause(c.ctx))
+		return c.aborted(c.hostPhase(), context.Cause(c.ctx))
 	case errors.Is(err, engine.ErrMemory):
 		return c.failed(CodeInternal, PhaseGuest, c.memoryText(), ErrMemoryLimit)
 	case errors.Is(err, errDepth):
@@ -89,6 +98,10 @@ func (c *cell) thrownWith(value engine.Value, more int) Result {
 		return c.stopped(err)
 	}
 	text := e.text(c.lines())
+	call, ok := c.bridge.failure(value)
+	if ok && len(e.frames(c.lines())) == 0 {
+		text += fmt.Sprintf("\n    at %s (a tool)", call.tool)
+	}
 	if more > 0 {
 		text += fmt.Sprintf("\n(and %d more unhandled rejections)", more)
 	}
@@ -102,7 +115,7 @@ func (c *cell) thrownWith(value engine.Value, more int) Result {
 	case e.name == "RangeError" && e.message == "Maximum call stack size exceeded":
 		return c.failed(CodeInternal, PhaseGuest, text, ErrStackLimit)
 	}
-	return c.failed(CodeInternal, PhaseGuest, text, nil)
+	return c.failed(CodeInternal, PhaseGuest, text, call.err)
 }
 
 // unhandled makes the result of a cell that left rejected promises behind.

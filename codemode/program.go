@@ -78,26 +78,31 @@ const maxReflected = 256
 // catalog holds, and whether it needs the web APIs.
 func (c *cell) plan() (web bool) {
 	catalog, code := c.executor.catalog, c.source.Code
-	all := source.HasEscapes(code)
-	for name := range source.Identifiers(code) {
-		switch mentions[name] {
-		case reflective:
-			web = true
-			all = all || catalog.Len() <= maxReflected
-		case webAPI:
-			web = true
-		default:
-			if _, ok := catalog.Lookup(name); ok {
-				c.bridge.tools = append(c.bridge.tools, name)
+	all := false
+	seen := map[string]bool{}
+	look := func(text string) {
+		for name := range source.Identifiers(text) {
+			switch mentions[name] {
+			case reflective:
+				web = true
+				all = catalog.Len() <= maxReflected
+			case webAPI:
+				web = true
+			default:
+				if _, ok := catalog.Lookup(name); ok && !seen[name] {
+					seen[name] = true
+					c.bridge.tools = append(c.bridge.tools, name)
+				}
 			}
 		}
 	}
+	look(code)
+	if plain := source.Unescape(code); plain != code {
+		look(plain)
+	}
 	if all {
 		c.bridge.tools = slices.AppendSeq(c.bridge.tools[:0], catalog.CallableNames())
-		return true
 	}
-	slices.Sort(c.bridge.tools)
-	c.bridge.tools = slices.Compact(c.bridge.tools)
 	return web
 }
 

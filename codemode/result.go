@@ -230,7 +230,8 @@ func orNull(v json.RawMessage) json.RawMessage {
 // CellError is a failed cell as a Go error, from [Result.Err].
 //
 // errors.Is finds context.DeadlineExceeded in a timeout, the caller's own cause in an aborted cell, and
-// [ErrMemoryLimit], [ErrStackLimit] and [ErrClosed] where they apply.
+// [ErrMemoryLimit], [ErrStackLimit] and [ErrClosed] where they apply. Where the cell let out the Error of a failed tool
+// call, errors.As finds the *toolcatalog.CallError, and the tool's own Go error behind it.
 type CellError struct {
 	Code    ErrorCode
 	Message string // Result.Error

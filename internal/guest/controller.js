@@ -31,7 +31,7 @@
   const OK = 0, AS_TEXT = 2;
 
   const PROMISE_NOTE = "[Unawaited Promise: await it, or await Promise.all(list) for several, before you return or emit it]";
-  const QUEUE_NOTE = "too many tool calls are pending at once: none of this batch was started; await them in smaller batches";
+  const QUEUE_NOTE = "too many tool calls and timers are pending at once: none of this batch was started; await them in smaller batches";
 
   // A list without a prototype: no setter that the guest put on Array.prototype sees what goes in.
   const newList = () => setPrototypeOf([], null);
@@ -226,6 +226,7 @@
     define(error, "effectStatus", details.effectStatus, true, true, true);
     release(slot);
     settle(error);
+    return error;
   }
 
   const timers = newMap();

@@ -44,7 +44,7 @@ var (
 const (
 	Install     = iota // (names) makes the tools' globals; calls name them by their index
 	Resolve            // (slot, value) ends a call
-	Reject             // (slot, {message, code, effectStatus}) ends a call with an Error
+	Reject             // (slot, {message, code, effectStatus}) ends a call with an Error, which it gives
 	Fire               // (id) runs a timer's callback
 	EncodeFinal        // (value) gives the JSON text of the cell's returned value
 	Describe           // (thrown) gives [isError, name, message, stack]

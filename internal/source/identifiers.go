@@ -33,7 +33,7 @@ var byteClasses = func() (classes [256]byteClass) {
 
 // Identifiers yields every identifier that code mentions, in order and as often as it occurs. It does not tell code from
 // strings and comments, so that globalThis["name"] counts as a mention; keywords are yielded too. What it cannot see is an
-// identifier spelled with escapes (see [HasEscapes]) and a name that the program computes.
+// identifier spelled with escapes (see [Unescape]) and a name that the program computes.
 //
 // It serves to install only the globals that a program can reach by name. It does not allocate: the strings are parts
 // of code.
@@ -59,9 +59,30 @@ func Identifiers(code string) iter.Seq[string] {
 	}
 }
 
-// HasEscapes reports whether code contains a \u escape, with which a program can spell a name that [Identifiers] then does
-// not yield.
-func HasEscapes(code string) bool { return strings.Contains(code, `\u`) }
+// Unescape gives code with every \u escape replaced by the character that it stands for, and code itself if there is none. A
+// program can spell an identifier with escapes; [Identifiers] finds it in the unescaped text. What else the replacement
+// does to the text does not matter there.
+func Unescape(code string) string {
+	at := strings.Index(code, `\u`)
+	if at < 0 {
+		return code
+	}
+	var b strings.Builder
+	for ; at >= 0; at = strings.Index(code, `\u`) {
+		b.WriteString(code[:at])
+		code = code[at:]
+		r, n := unescape(code)
+		if n == 0 {
+			b.WriteString(`\u`)
+			n = len(`\u`)
+		} else {
+			b.WriteRune(r)
+		}
+		code = code[n:]
+	}
+	b.WriteString(code)
+	return b.String()
+}
 
 // identifierLen returns the length of the run of identifier characters that s starts with, digits included.
 func identifierLen(s string) int {

@@ -43,11 +43,14 @@ func TestIdentifiersStops(t *testing.T) {
 	}
 }
 
-func TestHasEscapes(t *testing.T) {
+func TestUnescape(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[string]bool{`\u0061b`: true, `"\u{1F980}"`: true, `u0061`: false, `\n`: false, ``: false} {
-		if got := source.HasEscapes(code); got != want {
-			t.Errorf("%q: got %v, want %v", code, got, want)
+	for code, want := range map[string]string{
+		`plain`: `plain`, `\u0065cho`: `echo`, `ec\u{68}o`: `echo`, `\u`: `\u`, `\u12`: `\u12`, `\u{}x`: `\u{}x`, `a\\u0062`: "a\\b",
+		`"\u20ac"`: `"€"`, `\ud83e`: "\ufffd", `\u0065\u0063`: `ec`,
+	} {
+		if got := source.Unescape(code); got != want {
+			t.Errorf("%s: got %q, want %q", code, got, want)
 		}
 	}
 }
@@ -64,7 +67,7 @@ func TestIdentifiersDoesNotAllocate(t *testing.T) {
 		if shell, err := source.Shell(t.Context(), code, nil); shell || err != nil {
 			t.Error(shell, err)
 		}
-		if source.ModuleAccess(code) || source.HasEscapes(code) {
+		if source.ModuleAccess(code) || source.Unescape(code) != code {
 			t.Error("unexpected")
 		}
 	})

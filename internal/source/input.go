@@ -158,7 +158,7 @@ func Read(raw []byte) (Cell, error) {
 	case err != nil:
 		return Cell{}, err
 	case retired:
-		return Cell{}, &InputError{Message: "exec runs JavaScript only: remove language and typecheck; API.read gives the types of tools"}
+		return Cell{}, &InputError{Message: "exec runs JavaScript only: remove language and typecheck"}
 	case flagErr != nil:
 		return Cell{}, flagErr
 	}

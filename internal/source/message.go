@@ -14,11 +14,11 @@ const maxDetailChars = 240
 
 // ErrShell is the answer to a source for which [Shell] is true.
 var ErrShell error = &InputError{Message: "exec runs JavaScript, not shell commands: call one of the enabled tools as an async function, for example `return await tool_name({ ... })`.\n" +
-	"If no listed tool fits, look for one with catalog.search; do not send the same command again."}
+	"Do not send the same command again."}
 
 // ErrModuleAccess is the answer to a source for which [ModuleAccess] is true, and to a failure for which
 // [ModuleReference] is true.
-var ErrModuleAccess error = &InputError{Message: "module access is disabled: a cell has no import, require, module or process. Call the tools that are globals here, and find others with catalog.search.\n" +
+var ErrModuleAccess error = &InputError{Message: "module access is disabled: a cell has no import, require, module or process. Call the tools, which are async globals here.\n" +
 	"Rewrite the program without modules; do not send the same source again."}
 
 // SyntaxError words the failure of a parser: where it is, what it is, and that nothing happened yet. Line and column

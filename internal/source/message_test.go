@@ -71,7 +71,7 @@ func TestGuidance(t *testing.T) {
 		if !errors.As(err, &input) || strings.Count(text, "\n") > 1 || len(text) > 400 || !utf8.ValidString(text) {
 			t.Errorf("%T %q", err, text)
 		}
-		if !strings.Contains(text, "catalog.search") || !strings.Contains(text, "do not send the same") {
+		if !strings.Contains(text, "Call the tools") && !strings.Contains(text, "call one of the enabled tools") || !strings.Contains(strings.ToLower(text), "do not send the same") {
 			t.Errorf("%q does not say what to do instead", text)
 		}
 	}

@@ -13,11 +13,11 @@ import (
 
 // Bounds on the sources that ModuleAccess parses. The parser's time to resolve names grows with the number of names times
 // the number of scopes around them (256 KiB of names, 450 functions deep, take it ten seconds), and its depth of recursion in
-// destructuring patterns with the length of the source. The bounds keep both small: a quarter of a second and 32 MiB of stack
+// destructuring patterns with the length of the source. The bounds keep both small: some tens of milliseconds and 32 MiB of stack
 // for the worst sources known. Programs as models write them, a kilobyte or two, stay a hundred times below.
 const (
 	maxScanBytes = 128 << 10
-	maxScanWork  = 1_000_000 // names times scopes
+	maxScanWork  = 200_000 // names times scopes
 )
 
 // ModuleAccess reports whether code asks for a module: by import(...), or by a call of the identifier require, which may

@@ -103,7 +103,7 @@ return "all"
 ---
 for (let i = 0; i < 145; i++) setTimeout(() => text("fired"), 0)
 //> failed invalid_input
-//> error /^too many tool calls were pending at once \(16 run at a time and 128 wait\)/
+//> error /^too many tool calls and timers were pending at once \(16 run at a time and 128 wait\)/
 ---
 // Cleared ones do not count.
 for (let i = 0; i < 1000; i++) clearTimeout(setTimeout(() => text("fired"), 0))

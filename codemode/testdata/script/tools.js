@@ -93,5 +93,5 @@ try { await Promise.all(Array.from({ length: 145 }, (_, i) => mutate({ i }))) } 
 return "success"
 //> failed invalid_input
 //> output [{"type":"text","text":"caught: Error"}]
-//> error too many tool calls were pending at once (16 run at a time and 128 wait): none of this batch was started; await them in smaller batches
+//> error too many tool calls and timers were pending at once (16 run at a time and 128 wait): none of this batch was started; await them in smaller batches
 //> calls mutate []

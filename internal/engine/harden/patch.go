@@ -14,7 +14,7 @@ func (rw *rewriter) pinnedPatches() map[uint32]patch {
 	// How many elements an array can have in 2 GiB. 2^32, the limit of the language, times 8 bytes
 	// wraps around 32 bits.
 	lengthLimit := patch{
-		from: asm(opI64Const, 1<<32, opI64GeS),
+		from: asm(opI64Const, int64(1<<32), opI64GeS),
 		to:   asm(opI64Const, 1<<28, opI64GeS),
 	}
 	return map[uint32]patch{
@@ -40,7 +40,7 @@ func (rw *rewriter) pinnedPatches() map[uint32]patch {
 			opIf, typeNone,
 			opLocalGet, 4, opI32Const, 0, opI32Store, 2, 0,
 			opLocalGet, 0, opI32Const, stackOverflowText, opI32Const, 0, opCall, throwRangeFn, opDrop,
-			opI64Const, jsException, opReturn,
+			opI64Const, int64(jsException), opReturn,
 			opEnd)},
 
 		arrayWithFn:  lengthLimit,
@@ -50,8 +50,8 @@ func (rw *rewriter) pinnedPatches() map[uint32]patch {
 
 		// The new length, which the language lets be 2^53 - 1, is cut to 32 bits later.
 		bufTransferFn: {
-			from: asm(opI64Const, 1<<53, opI64LtU),
-			to:   asm(opI64Const, 1<<31, opI64LtU),
+			from: asm(opI64Const, int64(1<<53), opI64LtU),
+			to:   asm(opI64Const, int64(1<<31), opI64LtU),
 		},
 
 		// The number of keys, in local 9, times the size of a key is what it allocates.

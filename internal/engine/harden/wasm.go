@@ -188,6 +188,8 @@ func asm(parts ...any) []byte {
 			} else {
 				out = appendU(out, uint32(v))
 			}
+		case int64: // where an int can be too small
+			out = appendS(out, v)
 		case []byte:
 			out = append(out, v...)
 		default:
