@@ -51,9 +51,9 @@
 //
 // # Values
 //
-// Values cross as JSON text. Going in, an integer that a JavaScript number would change (beyond 2^53, say
+// Values cross as JSON text. Going in, an integer literal that a JavaScript number would change (beyond 2^53, say
 // 1915883588174806058) arrives as a string of the same digits; a tool whose schema wants an integer gets
-// it back as one. Arguments of tools are what JSON.stringify makes of them; a BigInt or a cycle throws at the
+// it back as one. A half surrogate in an argument becomes U+FFFD. Arguments of tools are what JSON.stringify makes of them; a BigInt or a cycle throws at the
 // call. The returned value is copied property by property: toJSON is not called, so a Date becomes {}:
 // return date.toISOString(). NaN and infinities become null, functions and symbols disappear, an Error becomes its
 // name, message and enumerable fields, a promise that was not awaited a note that says so. A BigInt becomes its
@@ -65,7 +65,8 @@
 // The engine is QuickJS-ng: no Intl (toLocaleString and localeCompare ignore their options), recursion to about
 // 1,000 calls, 65,535 arguments a call, and s += x in a long loop copies s each time (collect the pieces in
 // an array and join them). Columns in stacks count UTF-8 bytes. A thrown value that is no Error fails the cell
-// with String(value) as its text.
+// with String(value) as its text. The engine keeps no place for some operations (reading a property of undefined in a
+// return statement, say): a stack then shows the place of the last call before it in the function, or none.
 //
 // # Concurrency
 //

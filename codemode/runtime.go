@@ -35,6 +35,14 @@ const (
 
 	DefaultMaxPendingToolCalls = 16
 	MaxMaxPendingToolCalls     = 128
+
+	DefaultSnapshotTTL = 15 * time.Minute
+	MinSnapshotTTL     = time.Second
+	MaxSnapshotTTL     = 24 * time.Hour
+
+	DefaultSearchLimit    = 8
+	DefaultMaxSearchLimit = 50
+	MaxMaxSearchLimit     = 50
 )
 
 // maxQueued is how many requests of a cell may wait for a place beyond those in flight.
@@ -62,10 +70,17 @@ type Options struct {
 	// to [MaxMaxSnapshotBytes].
 	MaxSnapshotBytes int64
 
-	// MaxPendingToolCalls is how many tool calls of a cell run at the same time. Up to 128 more wait
-	// for a place; a batch beyond that is refused whole. Default [DefaultMaxPendingToolCalls], from 1
-	// to [MaxMaxPendingToolCalls].
+	// MaxPendingToolCalls is how many tool calls and timers of a cell run at the same time. Up to 128
+	// more wait for a place; a batch beyond that is refused whole. Default
+	// [DefaultMaxPendingToolCalls], from 1 to [MaxMaxPendingToolCalls].
 	MaxPendingToolCalls int
+
+	// SnapshotTTL, SearchDefaultLimit and MaxSearchLimit belong to parked cells and to catalog search,
+	// which this version does not have: they are read and clamped, and nothing depends on them yet.
+	// Defaults [DefaultSnapshotTTL], [DefaultSearchLimit] and [DefaultMaxSearchLimit], from
+	// [MinSnapshotTTL] to [MaxSnapshotTTL], from 1 to MaxSearchLimit and from 1 to [MaxMaxSearchLimit].
+	SnapshotTTL                        time.Duration
+	SearchDefaultLimit, MaxSearchLimit int
 
 	// CacheDir is where the compiled engine is kept between processes. It holds machine code that
 	// this process runs: nobody else may be able to write there. Empty for os.UserCacheDir()/cellmode,
@@ -84,12 +99,20 @@ type limits struct {
 	output     int
 	inbox      int64
 	maxPending int
+
+	snapshotTTL         time.Duration
+	search, maxSearched int
 }
 
 func (o *Options) limits() limits {
 	snapshot := clamp(o.MaxSnapshotBytes, DefaultMaxSnapshotBytes, MinMaxSnapshotBytes, MaxMaxSnapshotBytes)
 	memory := clamp(o.MemoryLimitBytes, DefaultMemoryLimitBytes, MinMemoryLimitBytes, MaxMemoryLimitBytes)
+	maxSearched := clamp(o.MaxSearchLimit, DefaultMaxSearchLimit, 1, MaxMaxSearchLimit)
 	return limits{
+		snapshotTTL: clamp(o.SnapshotTTL, DefaultSnapshotTTL, MinSnapshotTTL, MaxSnapshotTTL),
+		search:      clamp(o.SearchDefaultLimit, min(DefaultSearchLimit, maxSearched), 1, maxSearched),
+		maxSearched: maxSearched,
+
 		timeout:    clamp(o.Timeout, DefaultTimeout, MinTimeout, MaxTimeout),
 		memory:     memory,
 		output:     int(clamp(o.MaxOutputBytes, DefaultMaxOutputBytes, MinMaxOutputBytes, MaxMaxOutputBytes)),
