@@ -1,6 +1,8 @@
 package codemode
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -39,6 +41,19 @@ func TestOptionsLimits(t *testing.T) {
 	} {
 		if got := test.options.limits(); got != test.want {
 			t.Errorf("%+v gives %+v, want %+v", test.options, got, test.want)
+		}
+	}
+}
+
+func TestCacheDir(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	user, err := os.UserCacheDir()
+	if err != nil {
+		t.Skip("no cache directory on this system")
+	}
+	for option, want := range map[string]string{"off": "", "some/dir": "some/dir", "": filepath.Join(user, "cellmode")} {
+		if got := cacheDir(option); got != want {
+			t.Errorf("%q gives %q, want %q", option, got, want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -99,16 +100,13 @@ func TestSelfCheckFindsWhatIsMissing(t *testing.T) {
 		spoil func(vm *VM)
 		check func(vm *VM) error
 	}{
-		"a module loader": {func(vm *VM) { evalText(t, vm, `globalThis.std = {}; ""`) }, checkLanguage},
-		"no memory cap":   {func(vm *VM) { vm.mem.cap = 1 << 40; vm.mem.reserve = make([]byte, 2<<30) }, nil},
+		"a module loader":                  {func(vm *VM) { evalText(t, vm, `globalThis.std = {}; ""`) }, checkLanguage},
+		"a large allocation that succeeds": {func(vm *VM) { evalText(t, vm, `globalThis.Uint8Array = function () {}; ""`) }, checkMemory},
 		"no rejections": {func(vm *VM) {
 			at := vm.image.rt + harden.RuntimeRejectionTracker
 			copy(vm.mem.buf[at:at+4], []byte{0, 0, 0, 0})
 		}, checkTracker},
 	} {
-		if c.check == nil {
-			continue // would take gigabytes; checkMemory is tested by TestLimits
-		}
 		vm := acquire(t, img)
 		c.spoil(vm)
 		if err := c.check(vm); err == nil {
@@ -482,15 +480,65 @@ func TestCache(t *testing.T) {
 	t.Run("concurrent first starts", func(t *testing.T) {
 		dir := t.TempDir()
 		var wg sync.WaitGroup
-		for range 4 {
+		for i := range 6 {
 			wg.Go(func() {
-				if err := start(dir); err != nil {
-					t.Error(err)
+				if i%2 == 0 {
+					if err := start(dir); err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				child := exec.Command(os.Args[0], "-test.run=^TestStartInChild$")
+				child.Env = append(os.Environ(), childCache+"="+dir)
+				if out, err := child.CombinedOutput(); err != nil {
+					t.Errorf("another process: %v\n%s", err, out)
 				}
 			})
 		}
 		wg.Wait()
 	})
+}
+
+// childCache names, in the environment of a child process of TestCache, the cache to start with.
+const childCache = "CELLMODE_TEST_CACHE"
+
+// TestStartInChild is what the child processes of TestCache run.
+func TestStartInChild(t *testing.T) {
+	dir := os.Getenv(childCache)
+	if dir == "" {
+		return // not a child
+	}
+	e, err := New(t.Context(), &Options{CacheDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTrap ends a VM by a fault of the engine: a block that does not exist is freed.
+func TestTrap(t *testing.T) {
+	e, img := newTestEngine(t, nil)
+	vm := acquire(t, img)
+	_, err := vm.invoke(fnFree, 0xfffffff0)
+	var trap *TrapError
+	if !errors.As(err, &trap) {
+		t.Fatalf("got %v, want a TrapError", err)
+	}
+	if _, again := vm.Eval([]byte("1"), "test.js", 0); !errors.Is(again, err) {
+		t.Errorf("a trapped VM goes on: %v", again)
+	}
+	before := e.Live()
+	vm.Release()
+	if e.Live() != before-1 {
+		t.Error("a trapped VM was kept")
+	}
+	vm = acquire(t, img)
+	defer vm.Release()
+	if got := evalText(t, vm, `"clean"`); got != "clean" {
+		t.Errorf("got %s", got)
+	}
 }
 
 // TestInterpreter runs the engine where WebAssembly has no compiler.
@@ -509,5 +557,14 @@ func TestInterpreter(t *testing.T) {
 	defer e.Close()
 	if err := e.selfCheck(t.Context()); err != nil {
 		t.Error(err)
+	}
+	img, err := e.NewImage(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vm := acquire(t, img)
+	defer vm.Release()
+	if got := evalText(t, vm, `JSON.stringify([1, 2, 3].map((x) => x * 2))`); got != "[2,4,6]" {
+		t.Errorf("got %s", got)
 	}
 }
