@@ -12,27 +12,38 @@ import (
 
 // For returns the schema of the JSON that encoding/json makes of a T and reads into one.
 //
-//   - The schema of a struct is closed: additionalProperties is false. Names, embedding and "-" are as in encoding/json.
+//   - The schema of a struct is closed: additionalProperties is false. Names, embedding and "-" are as in encoding/json. The
+//     one exception is url.URL, an object with any properties.
 //   - A field with omitempty or omitzero, and a field that is a pointer, is optional; every other field is required. A pointer
-//     may also be null. A slice, a map or a []byte may not be null, because its schema would be worse to read for everyone: a
-//     program that marshals values, nil ones included, repairs the text with [Schema.FillNils].
+//     in a field, a slice, an array or a map may also be null. A slice, a map or a []byte may not be null, because its schema
+//     would be worse to read for everyone: a program that marshals values, nil ones included, repairs the text with
+//     [Schema.FillNils].
 //   - The tags jsonschema:"..." and jsonschema_description:"..." add keywords, as [github.com/invopop/jsonschema] documents
-//     them; methods JSONSchema and JSONSchemaExtend are honoured. jsonschema:"-" leaves a field out.
+//     them; methods JSONSchema and JSONSchemaExtend are honoured. jsonschema:"-" leaves a field out. What a tag says and the
+//     schema would not is an error: a keyword that does not exist or not for the type, a value that is none for it, a default
+//     that does not match the schema of its field.
+//   - Integers of 8, 16 and 32 bits have a minimum and a maximum, and unsigned ones a minimum of 0, if no tag gives others.
 //   - A map is an object with any keys; an interface and a [json.RawMessage] are anything, that is {}. So is a type that
 //     marshals itself, because nobody can know what it writes. A type that marshals itself as text is a string.
 //   - time.Time is a string with the format date-time, []byte a base64 string, [json.Number] a number, time.Duration an
-//     integer, the nanoseconds, and *big.Int an integer.
+//     integer, the nanoseconds, and *big.Int an integer. A big.Int that is no pointer is {}: whether encoding/json writes it as
+//     an integer depends on where the value is.
 //   - A struct inside of a struct stands where it is used. Only for a type that contains itself there is a $ref.
-//   - If T is a pointer, the schema is that of what it points to.
+//   - If T is a pointer, the schema is that of what it points to, without null: inputs are objects. See [ForResult].
 //
-// The error names the field whose type has no JSON form, such as a channel or a function.
-func For[T any]() (*Schema, error) { return forType(reflect.TypeFor[T]()) }
+// The error names the field whose type has no JSON form, such as a channel or a function, or whose tag cannot be applied.
+func For[T any]() (*Schema, error) { return forType(reflect.TypeFor[T](), false) }
 
-func forType(t reflect.Type) (*Schema, error) {
+// ForResult is [For] for values that are only written: if T is a pointer, the schema also accepts null, which encoding/json
+// writes for a nil pointer.
+func ForResult[T any]() (*Schema, error) { return forType(reflect.TypeFor[T](), true) }
+
+func forType(t reflect.Type, result bool) (*Schema, error) {
+	orNull := result && t.Kind() == reflect.Pointer
 	for t.Kind() == reflect.Pointer && t.Name() == "" {
-		t = t.Elem()
+		t = pointee(t)
 	}
-	scan := typeScan{state: map[reflect.Type]scanState{}, recursive: map[reflect.Type]bool{}}
+	scan := typeScan{root: t.String(), state: map[reflect.Type]scanState{}, recursive: map[reflect.Type]bool{}}
 	if err := scan.visit(t, t.String()); err != nil {
 		return nil, err
 	}
@@ -40,7 +51,19 @@ func forType(t reflect.Type) (*Schema, error) {
 		definitions: jsonschema.Definitions{}, properties: map[string]string{}, plain: map[reflect.Type]bool{}}
 	g.reflector = jsonschema.Reflector{Anonymous: true, DoNotReference: true, Mapper: g.mapped,
 		KeyNamer: func(name string) string { return g.properties[name] }}
-	s := g.definition(t)
+	var s *jsonschema.Schema
+	switch {
+	case orNull && scan.recursive[t]:
+		g.root = nil // "#" would be the schema with null
+		s = nullable(g.mapped(t))
+	case orNull:
+		s = nullable(g.definition(t))
+	default:
+		s = g.definition(t)
+	}
+	if g.err != nil {
+		return nil, g.err
+	}
 	if g.tooLarge() {
 		return nil, fmt.Errorf("schema: the schema of %s is too large: it contains more than %d structs", t, maxStructs)
 	}
@@ -74,6 +97,7 @@ type generator struct {
 	properties  map[string]string     // names of properties, by the name of the field that stands for each
 	plain       map[reflect.Type]bool // structs that were made for the reflector
 	structs     int
+	err         error // the first tag that cannot be applied
 }
 
 func (g *generator) tooLarge() bool { return g.structs > maxStructs }
@@ -85,6 +109,9 @@ func (g *generator) mapped(t reflect.Type) *jsonschema.Schema {
 	}
 	if describesItself(t) || g.plain[t] {
 		return nil
+	}
+	if s := sizedInteger(t); s != nil {
+		return s
 	}
 	if !g.recursive[t] {
 		if t.Kind() == reflect.Struct || t.Kind() == reflect.Map {
@@ -130,13 +157,15 @@ func (g *generator) definition(t reflect.Type) *jsonschema.Schema {
 	case reflect.Map:
 		s := &jsonschema.Schema{Type: "object"}
 		if t.Elem().Kind() != reflect.Interface {
-			s.AdditionalProperties = g.reflect(t.Elem())
+			s.AdditionalProperties = withNulls(g.reflect(t.Elem()), t.Elem())
 		}
 		return s
 	case reflect.Slice:
-		return g.reflect(reflect.SliceOf(t.Elem())) // without the name, under which it is asked for
+		unnamed := reflect.SliceOf(t.Elem()) // it is asked for under its name
+		return withNulls(g.reflect(unnamed), unnamed)
 	case reflect.Array:
-		return g.reflect(reflect.ArrayOf(t.Len(), t.Elem()))
+		unnamed := reflect.ArrayOf(t.Len(), t.Elem())
+		return withNulls(g.reflect(unnamed), unnamed)
 	}
 	return g.reflect(t)
 }
@@ -170,18 +199,47 @@ func (g *generator) structSchema(t reflect.Type) *jsonschema.Schema {
 				tag += " " + key + ":" + strconv.Quote(v)
 			}
 		}
-		plain[i] = reflect.StructField{Name: alias, Type: f.field.Type, Tag: reflect.StructTag(tag)}
+		ft := f.field.Type
+		if ft.Kind() == reflect.Pointer {
+			ft = reflect.PointerTo(pointee(ft))
+		}
+		plain[i] = reflect.StructField{Name: alias, Type: ft, Tag: reflect.StructTag(tag)}
 	}
 	pt := reflect.StructOf(plain)
 	g.plain[pt] = true
 	s := g.reflect(pt)
 	for _, f := range fields {
-		if p, ok := s.Properties.Get(f.name); ok && f.field.Type.Kind() == reflect.Pointer {
-			s.Properties.Set(f.name, nullable(p))
+		p, ok := s.Properties.Get(f.name)
+		if !ok {
+			continue
 		}
+		if err := checkTag(p, f.field.Tag.Get("jsonschema")); err != nil && g.err == nil {
+			g.err = fmt.Errorf("schema: %s: field %s: %w", t, f.field.Name, err)
+		}
+		if f.quoted {
+			dropBounds(p)
+		}
+		s.Properties.Set(f.name, withNulls(p, f.field.Type))
 	}
 	if extend, ok := reflect.New(t).Interface().(interface{ JSONSchemaExtend(*jsonschema.Schema) }); ok {
 		extend.JSONSchemaExtend(s)
+	}
+	return s
+}
+
+// withNulls returns the schema of a t with null for the pointers: t itself, and the items of slices and arrays. In maps and
+// structs, and in what has a name of its own in the schema, they are done already.
+func withNulls(s *jsonschema.Schema, t reflect.Type) *jsonschema.Schema {
+	switch t.Kind() {
+	case reflect.Pointer:
+		if t.Elem() == bigIntType && s.Type == "" {
+			s.Type, s.Extras = "integer", nil
+		}
+		return nullable(withNulls(s, t.Elem()))
+	case reflect.Slice, reflect.Array:
+		if s.Items != nil && fixedSchema(t) == nil && !describesItself(t) {
+			s.Items = withNulls(s.Items, t.Elem())
+		}
 	}
 	return s
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -23,9 +24,9 @@ func fixedSchema(t reflect.Type) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
 	case reflect.TypeFor[json.Number]():
 		return &jsonschema.Schema{Type: "number"}
-	case reflect.TypeFor[big.Int]():
+	case reflect.TypeFor[addressedInt]():
 		return &jsonschema.Schema{Type: "integer"}
-	case reflect.TypeFor[url.URL](): // a struct of strings and, for encoding/json, nothing more
+	case reflect.TypeFor[url.URL](): // for encoding/json a struct of its fields, which are no contract of anybody: left open
 		return &jsonschema.Schema{Type: "object"}
 	}
 	switch {
@@ -41,6 +42,39 @@ func fixedSchema(t reflect.Type) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "string", ContentEncoding: "base64"}
 	}
 	return nil
+}
+
+// sizedInteger returns the schema of an integer type that holds fewer numbers than most, or nil.
+func sizedInteger(t reflect.Type) *jsonschema.Schema {
+	k := t.Kind()
+	switch {
+	case reflect.Int8 <= k && k <= reflect.Int32:
+		limit := int64(1) << (t.Bits() - 1)
+		return &jsonschema.Schema{Type: "integer", Minimum: number(-limit), Maximum: number(limit - 1)}
+	case reflect.Uint8 <= k && k <= reflect.Uint32:
+		return &jsonschema.Schema{Type: "integer", Minimum: "0", Maximum: number(1<<t.Bits() - 1)}
+	case reflect.Uint <= k && k <= reflect.Uint64:
+		return &jsonschema.Schema{Type: "integer", Minimum: "0"}
+	}
+	return nil
+}
+
+func number(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
+
+// dropBounds removes what sizedInteger says from the schema of a number that is written as a string.
+func dropBounds(s *jsonschema.Schema) { s.Minimum, s.Maximum = "", "" }
+
+var bigIntType = reflect.TypeFor[big.Int]()
+
+// addressedInt stands for a big.Int behind a pointer, where encoding/json always calls its methods.
+type addressedInt struct{}
+
+// pointee is what a pointer type points to.
+func pointee(t reflect.Type) reflect.Type {
+	if t.Elem() == bigIntType {
+		return reflect.TypeFor[addressedInt]()
+	}
+	return t.Elem()
 }
 
 // anything is written as {}, where a zero Schema would be written as true.
@@ -183,6 +217,7 @@ func canBeQuoted(t reflect.Type) bool {
 // typeScan looks at a type and all types in it, before anything is generated: for types that JSON cannot hold, and for
 // those that contain themselves.
 type typeScan struct {
+	root      string // how paths begin
 	state     map[reflect.Type]scanState
 	recursive map[reflect.Type]bool
 }
@@ -234,5 +269,9 @@ func (s *typeScan) visit(t reflect.Type, path string) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("schema: %s: the type %s has no JSON form; leave the field out with the tag `json:\"-\"`", path, t)
+	advice := "use another type"
+	if strings.Contains(strings.TrimPrefix(path, s.root), ".") {
+		advice = "leave the field out with the tag `json:\"-\"`"
+	}
+	return fmt.Errorf("schema: %s: the type %s has no JSON form; %s", path, t, advice)
 }

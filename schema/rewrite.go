@@ -10,15 +10,26 @@ import (
 // Where the schema wants an integer or a number and no string, a string such as "1915883588174806058" becomes the bare
 // integer. Strings that a JavaScript number could hold are left alone, and so are all other strings.
 //
+// It also writes integers in the one form that the integer types of Go read: where the schema wants an integer and not any
+// number, 1.0 becomes 1 and 1e2 becomes 100. Integers of more than 20 digits stay as they are written.
+//
 // It looks where ApplyDefaults looks, and also behind $ref and behind an anyOf or oneOf that only adds null.
 //
 // If there is nothing to rewrite, the result is value itself. A value that is not JSON is returned as it is.
 func (s *Schema) CoerceIntegers(value []byte) []byte {
-	if !mayHoldQuotedInteger(value) {
+	if !mayHoldQuotedInteger(value) && !mayHoldLongInteger(value) {
 		return value
 	}
 	return s.rewrite(value, func(r *rewriter, n *node, pos, end int) {
 		literal := r.text[pos:end]
+		if literal[0] == '-' || isDigit(literal[0]) {
+			if n.types&(typeInteger|typeNumber) == typeInteger && !isPlainInteger(literal) {
+				if d := parseDecimal(nil, literal); d.isInteger() && d.exp <= maxRewrittenDigits {
+					r.replace(pos, end, d.appendTo(nil))
+				}
+			}
+			return
+		}
 		if literal[0] != '"' || n.types&(typeInteger|typeNumber) == 0 || n.types&typeString != 0 {
 			return
 		}
@@ -28,12 +39,15 @@ func (s *Schema) CoerceIntegers(value []byte) []byte {
 	})
 }
 
+// maxRewrittenDigits is how many digits an integer may have to be written anew; a uint64 has at most as many.
+const maxRewrittenDigits = 20
+
 // FillNils repairs what encoding/json makes of nil: a nil slice, map or []byte is written as null, although the schema of its
 // Go type says array, object or string. Where the schema wants just an array, null becomes []; where it wants an object
 // without required properties, {}; where it wants a base64 string, "".
 //
-// It looks where CoerceIntegers looks. If there is nothing to rewrite, the result is value itself. A value that is not JSON
-// is returned as it is.
+// It looks where CoerceIntegers looks, but leaves a null alone that an anyOf or oneOf allows. If there is nothing to rewrite,
+// the result is value itself. A value that is not JSON is returned as it is.
 func (s *Schema) FillNils(value []byte) []byte {
 	if !bytes.Contains(value, []byte("null")) {
 		return value
@@ -90,9 +104,9 @@ func (r *rewriter) result(original []byte) []byte {
 	return append(r.out, r.text[r.mark:]...)
 }
 
-// scalars calls r.scalar for the strings and nulls in the value at pos, and returns the place after it.
+// scalars calls r.scalar for the strings, numbers and nulls in the value at pos, and returns the place after it.
 func (r *rewriter) scalars(n *node, pos int) int {
-	n = n.beneath()
+	n = n.beneath(r.text[pos] == 'n')
 	if n == nil {
 		return skip(r.text, pos)
 	}
@@ -103,7 +117,7 @@ func (r *rewriter) scalars(n *node, pos int) int {
 		return r.members(n.object, pos, func(n *node, _, pos int) int { return r.scalars(n, pos) })
 	}
 	end := skip(r.text, pos)
-	if c := r.text[pos]; c == '"' || c == 'n' {
+	if c := r.text[pos]; c != 't' && c != 'f' {
 		r.scalar(r, n, pos, end)
 	}
 	return end
@@ -157,8 +171,8 @@ func (r *rewriter) members(o *objectRules, pos int, visit func(n *node, i, pos i
 }
 
 // beneath follows $ref, and an anyOf or oneOf of null and one other schema, to the schema that describes the value. It
-// returns nil if there are several.
-func (n *node) beneath() *node {
+// returns nil if there are several. For a null, an anyOf or oneOf of null describes it, and the result is nil too.
+func (n *node) beneath(null bool) *node {
 	const far = 64 // longer chains are left alone
 	for range far {
 		if n == nil || n.types != 0 || n.apply == nil {
@@ -169,9 +183,9 @@ func (n *node) beneath() *node {
 		case a.ref != nil:
 			n = a.ref
 		case a.any != nil:
-			n = onlyOne(a.any)
+			n = onlyOne(a.any, null)
 		case a.one != nil:
-			n = onlyOne(a.one)
+			n = onlyOne(a.one, null)
 		default:
 			return n
 		}
@@ -179,11 +193,14 @@ func (n *node) beneath() *node {
 	return nil
 }
 
-// onlyOne returns the branch that is not just null, if there is one of that kind.
-func onlyOne(branches []*node) *node {
+// onlyOne returns the branch that is not just null, if there is one of that kind; for a null, only if no branch is null.
+func onlyOne(branches []*node, null bool) *node {
 	var found *node
 	for _, n := range branches {
 		if n.types == typeNull {
+			if null {
+				return nil
+			}
 			continue
 		}
 		if found != nil {
@@ -214,6 +231,28 @@ func mayHoldQuotedInteger(value []byte) bool {
 			return true
 		}
 	}
+}
+
+// mayHoldLongInteger reports whether value has something like 1.0 or 1e2: an integer with a fraction of zeros, or an exponent.
+func mayHoldLongInteger(value []byte) bool {
+	for i := 1; i < len(value)-1; i++ {
+		c := value[i]
+		if c != '.' && c|0x20 != 'e' || !isDigit(value[i-1]) {
+			continue
+		}
+		if c != '.' {
+			return true
+		}
+		rest := i + 1
+		for rest < len(value) && value[rest] == '0' {
+			rest++
+		}
+		if rest == len(value) || !isDigit(value[rest]) && rest > i+1 {
+			return true
+		}
+		i = rest - 1
+	}
+	return false
 }
 
 // isUnsafeInteger reports whether s is an integer, as JSON writes it, whose digits a JavaScript number would change.

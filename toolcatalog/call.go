@@ -218,45 +218,9 @@ func (e *entry) contractError(code ErrorCode, effect string, err error) *CallErr
 	if errors.As(err, &invalid) {
 		failure.Problems = invalid.Problems
 	} else {
-		failure.Problems = []schema.Problem{{Path: "$", Message: codecProblem(code, err)}}
+		failure.Problems = []schema.Problem{codecProblem(code, err)}
 	}
 	return failure
-}
-
-// maxCodecProblem is the longest message of codecProblem, in bytes.
-const maxCodecProblem = 256
-
-// codecProblem says why an input could not be decoded or a result not be encoded; of a result it shows nothing.
-func codecProblem(code ErrorCode, err error) string {
-	var (
-		wrongType   *json.UnmarshalTypeError
-		badType     *json.UnsupportedTypeError
-		badValue    *json.UnsupportedValueError
-		badEncoding *json.MarshalerError
-		syntax      *jsontext.SyntaxError
-		message     string
-	)
-	switch {
-	case errors.As(err, &syntax):
-		message = "is " + syntax.Error()
-	case errors.As(err, &wrongType) && wrongType.Field != "":
-		message = fmt.Sprintf("holds at %s what a Go %s cannot hold", wrongType.Field, wrongType.Type)
-	case errors.As(err, &wrongType):
-		message = fmt.Sprintf("is not what a Go %s can hold", wrongType.Type)
-	case errors.As(err, &badEncoding):
-		message = fmt.Sprintf("cannot be written as JSON: the marshal method of Go type %s failed", badEncoding.Type)
-	case errors.As(err, &badType):
-		message = fmt.Sprintf("cannot be written as JSON: it holds a Go %s", badType.Type)
-	case errors.As(err, &badValue) && badValue.Value.CanFloat():
-		message = "cannot be written as JSON: it holds a number that is not finite"
-	case errors.As(err, &badValue):
-		message = "cannot be written as JSON: it contains itself"
-	case code == CodeOutputContract:
-		message = "cannot be written as JSON"
-	default:
-		message = "cannot be read: " + err.Error()
-	}
-	return clip(message, maxCodecProblem)
 }
 
 // contextError is nil, or why ctx is done: its error, and its cause if that says more.

@@ -279,8 +279,8 @@ func TestCallInputThatDoesNotDecode(t *testing.T) {
 		return nil, nil
 	}))
 	for _, tt := range []struct{ in, problem string }{
-		{`{"n":1000}`, "holds at n what a Go int8 cannot hold"},
-		{`{"when":"soon"}`, "cannot be read: "},
+		{`{"n":1000}`, "$.n must be an integer from -128 to 127"},
+		{`{"when":"soon"}`, "$ holds a text that cannot be read as a time"},
 	} {
 		_, err := c.Call(t.Context(), "t", json.RawMessage(tt.in))
 		failure := callFails(t, err, toolcatalog.CodeInputContract, toolcatalog.EffectStatusNone)

@@ -76,7 +76,7 @@ func New(tools []*Tool, opts *Options) (*Catalog, error) {
 	}
 	b := builder{
 		places:  make(map[string]int, len(tools)),
-		derived: map[reflect.Type]derivedSchema{},
+		derived: map[derivation]derivedSchema{},
 		inputs:  map[*schema.Schema]error{},
 	}
 	b.entries = make([]entry, 0, len(tools))
@@ -94,8 +94,14 @@ type builder struct {
 	entries []entry
 	places  map[string]int // of entries, by tool name
 	bad     DefinitionErrors
-	derived map[reflect.Type]derivedSchema // schemas of Go types: many tools share few types
-	inputs  map[*schema.Schema]error       // input schemas that were looked at, and what is wrong with them
+	derived map[derivation]derivedSchema // schemas of Go types: many tools share few types
+	inputs  map[*schema.Schema]error     // input schemas that were looked at, and what is wrong with them
+}
+
+// derivation is a Go type and the side of a tool it stands on: a pointer may be null in a result only.
+type derivation struct {
+	typ    reflect.Type
+	result bool
 }
 
 type derivedSchema struct {
@@ -149,11 +155,11 @@ func (b *builder) entry(t *Tool) (entry, error) {
 	}
 	if t.spec.Source == Native {
 		var err error
-		if e.input, err = b.contract(t.spec.Input, t.input); err != nil {
+		if e.input, err = b.contract(t.spec.Input, t.input, false); err != nil {
 			errs = append(errs, fmt.Errorf("input schema: %w", err))
 		}
 		errs = append(errs, b.checkInput(e.input))
-		if e.output, err = b.contract(t.spec.Output, t.output); err != nil {
+		if e.output, err = b.contract(t.spec.Output, t.output, true); err != nil {
 			errs = append(errs, fmt.Errorf("output schema: %w", err))
 		}
 		e.nils = t.output.typ != nil
@@ -163,12 +169,13 @@ func (b *builder) entry(t *Tool) (entry, error) {
 
 // contract is the schema that values are checked against: the given one, else that of the Go type. A schema that accepts
 // everything checks nothing.
-func (b *builder) contract(given *schema.Schema, typ typeSchema) (*schema.Schema, error) {
+func (b *builder) contract(given *schema.Schema, typ typeSchema, result bool) (*schema.Schema, error) {
 	if given == nil && typ.derive != nil {
-		d, ok := b.derived[typ.typ]
+		key := derivation{typ.typ, result && typ.typ.Kind() == reflect.Pointer}
+		d, ok := b.derived[key]
 		if !ok {
 			d.schema, d.err = typ.safelyDerive()
-			b.derived[typ.typ] = d
+			b.derived[key] = d
 		}
 		if d.err != nil {
 			return nil, d.err

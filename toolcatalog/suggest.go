@@ -97,7 +97,8 @@ func properties(root, schemaText json.RawMessage) []member {
 	return members(keyword(root, schemaText, "properties"))
 }
 
-// keyword is the value of one keyword of a schema, or of the schema that it refers to; nil if there is none.
+// keyword is the value of one keyword of a schema, or of the schema that it refers to, alone or beside null; nil if there is
+// none.
 func keyword(root, schemaText json.RawMessage, name string) json.RawMessage {
 	for range maxReferences {
 		var keywords map[string]json.RawMessage
@@ -107,13 +108,22 @@ func keyword(root, schemaText json.RawMessage, name string) json.RawMessage {
 		if value, ok := keywords[name]; ok {
 			return value
 		}
-		ref, ok := keywords["$ref"]
-		if !ok {
+		if ref, ok := keywords["$ref"]; ok {
+			schemaText = resolve(root, ref)
+		} else if schemaText = besideNull(keywords["anyOf"]); schemaText == nil {
 			return nil
 		}
-		schemaText = resolve(root, ref)
 	}
 	return nil
+}
+
+// besideNull is the one branch of an anyOf that says more than null; nil if there are several.
+func besideNull(anyOf json.RawMessage) json.RawMessage {
+	branches := slices.DeleteFunc(rawList(anyOf), func(branch json.RawMessage) bool { return string(branch) == `{"type":"null"}` })
+	if len(branches) != 1 {
+		return nil
+	}
+	return branches[0]
 }
 
 // member is one property of a JSON object.

@@ -136,14 +136,15 @@ type typeSchema struct {
 // In and Out are read and written by encoding/json. A call checks the JSON, not the Go value: the input is completed with
 // the schema's defaults and checked before it is decoded into an In, the result is checked after it was encoded. Numbers
 // arrive exactly: in fields of type any as json.Number. In a result, a nil slice or map is written as [] or {} where the
-// contract asks for an array or an object. Keys are matched by encoding/json, so in a Spec.Input that allows additional
+// contract asks for an array or an object; a nil pointer is null, and the schema of a Go type allows that wherever the type has
+// a pointer, the result itself included. An input is always an object, also if In is a pointer. Keys are matched by encoding/json, so in a Spec.Input that allows additional
 // properties a key that differs from a field's name in case only reaches that field.
 //
 // The function may be called by any number of goroutines at once. Its context is the one given to the call, values included;
 // the function is expected to return soon after the context is done. Its error is what the model reads, word for word: wrap it
 // in [InvalidInput] where other arguments would help. A panic is caught.
 func Define[In, Out any](spec Spec, run func(ctx context.Context, in In) (Out, error)) *Tool {
-	t := &Tool{spec: spec, input: schemaOf[In](), output: schemaOf[Out]()}
+	t := &Tool{spec: spec, input: schemaOf[In](schema.For[In]), output: schemaOf[Out](schema.ForResult[Out])}
 	if run != nil {
 		t.handle = typedHandler(run)
 	}
@@ -160,13 +161,13 @@ func DefineRaw(spec Spec, run func(ctx context.Context, input json.RawMessage) (
 // Name is the tool's own name, as in [Spec].
 func (t *Tool) Name() string { return t.spec.Name }
 
-// schemaOf says how to get the schema of T. An interface and json.RawMessage hold anything.
-func schemaOf[T any]() typeSchema {
+// schemaOf says that derive makes the schema of T. An interface and json.RawMessage hold anything.
+func schemaOf[T any](derive func() (*schema.Schema, error)) typeSchema {
 	typ := reflect.TypeFor[T]()
 	if typ.Kind() == reflect.Interface || typ == rawMessageType {
 		return typeSchema{}
 	}
-	return typeSchema{typ, schema.For[T]}
+	return typeSchema{typ, derive}
 }
 
 // safelyDerive calls derive, which may call methods of the type.
