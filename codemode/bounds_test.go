@@ -18,7 +18,7 @@ import (
 // TestHostWorkIsBounded runs cells that make the host work rather than themselves. Each ends, soon after its deadline, with
 // little of the host's memory.
 func TestHostWorkIsBounded(t *testing.T) {
-	const timeout, patience = 300 * time.Millisecond, 3 * time.Second
+	const timeout, patience = 300 * time.Millisecond, 10 * time.Second
 	for name, code := range map[string]string{
 		"a value that repeats a string":       `const s = "x".repeat(1e6), a = []; for (let i = 0; i < 1e5; i++) a.push(s); return a`,
 		"output that does":                    `const s = "x".repeat(1e6), a = []; for (let i = 0; i < 1e5; i++) a.push(s); json(a)`,
@@ -32,6 +32,8 @@ func TestHostWorkIsBounded(t *testing.T) {
 		"a message of many characters":        `throw new Error("€".repeat(8e6))`,
 		"a rejection with such a message":     `Promise.reject(1); Promise.reject(new Error("€".repeat(8e6))); await null`,
 		"a value that needs escapes":          `return "\u0001".repeat(25e6)`,
+		"an input that needs escapes":         `const s = "\u0001".repeat(5e7); for (;;) { try { await echo({ s }) } catch {} }`,
+		"many index keys":                     `const o = {}; for (let i = 0; i < 3e5; i++) o[(i * 245489) % 1000003 + 5e8] = undefined; for (;;) json(o)`,
 		"inputs of calls in flight":           `const s = "x".repeat(20e6); for (let i = 0; i < 100; i++) { gate({ s }).catch(() => {}); await new Promise((r) => setTimeout(r, 0)); }`,
 		"a console message of a large object": `const a = Array(1e6).fill({ a: "x".repeat(1e5) }); for (;;) console.log(a)`,
 		"a name that many tools could have":   `/* ` + strings.Repeat("echo rows blob ", 100_000) + ` */ return 1`,
@@ -164,6 +166,31 @@ func TestEscapesCostNothing(t *testing.T) {
 	r := ex.Exec(t.Context(), codemode.ExecInput{Title: "t", Code: `return ["\u20ac", await \u0074ool_7({}), typeof globalThis["tool" + "_8"]]`})
 	if string(r.Value) != `["€",7,"undefined"]` {
 		t.Errorf("got %s", describe(r))
+	}
+}
+
+// TestToolsWithNamesOfTheLanguage: in a large catalog, too, a tool is there by any name that is spelled out.
+func TestToolsWithNamesOfTheLanguage(t *testing.T) {
+	t.Parallel()
+	var tools []*toolcatalog.Tool
+	define := func(name string, value int) {
+		tools = append(tools, toolcatalog.Define(toolcatalog.Spec{Name: name}, func(context.Context, struct{}) (int, error) { return value, nil }))
+	}
+	for i := range 300 {
+		define(fmt.Sprintf("tool_%d", i), i)
+	}
+	for _, name := range []string{"constructor", "getPrototypeOf", "AsyncFunction", "hasOwnProperty"} {
+		define(name, 77)
+	}
+	catalog, err := toolcatalog.New(tools, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ex := newExecutor(t, sharedRuntime(t, codemode.Options{}), catalog)
+	for _, name := range []string{"constructor", "getPrototypeOf", "AsyncFunction", "hasOwnProperty"} {
+		if r := ex.Exec(t.Context(), codemode.ExecInput{Title: "t", Code: "return await " + name + "({})"}); string(r.Value) != "77" {
+			t.Errorf("%s: %s", name, describe(r))
+		}
 	}
 }
 

@@ -349,10 +349,15 @@ func (b *bridge) deliver(r reply) error {
 	}
 	thrown, err := vm.Call(vm.Named(function), engine.Int(r.id), value)
 	vm.Free(value)
-	if err == nil && r.err != nil && function == guest.Reject {
+	switch {
+	case err != nil:
+		return err
+	case r.err != nil:
 		b.remember(failedCall{thrown, b.tools[r.tool], r.err})
+	default:
+		vm.Free(thrown)
 	}
-	return err
+	return nil
 }
 
 // failedCall connects an Error in the guest with what it was made from.

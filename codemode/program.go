@@ -88,11 +88,10 @@ func (c *cell) plan() (web bool) {
 				all = catalog.Len() <= maxReflected
 			case webAPI:
 				web = true
-			default:
-				if _, ok := catalog.Lookup(name); ok && !seen[name] {
-					seen[name] = true
-					c.bridge.tools = append(c.bridge.tools, name)
-				}
+			}
+			if _, ok := catalog.Lookup(name); ok && !seen[name] {
+				seen[name] = true
+				c.bridge.tools = append(c.bridge.tools, name)
 			}
 		}
 	}

@@ -23,6 +23,7 @@ const (
 // Limits of AppendJSON, beyond which the engine's own code has to do the work, under the guest's limits.
 const (
 	maxJSONDepth = 256
+	maxIndexes   = 1 << 14
 	jsonPatience = 1 << 12 // values and properties between two looks at the guest's limits
 )
 
@@ -194,6 +195,9 @@ func (w *jsonWriter) record(at, shape uint32, depth int) bool {
 			indexes = append(indexes, indexed{name &^ atomIsIndex, i})
 		}
 	}
+	if len(indexes) > maxIndexes {
+		return false // sorting them would take long, and nothing could stop it
+	}
 	slices.SortFunc(indexes, func(a, b indexed) int { return int(int64(a.index) - int64(b.index)) })
 	for _, x := range indexes {
 		key := strconv.AppendUint([]byte{'"'}, uint64(x.index), 10)
@@ -219,6 +223,9 @@ func (w *jsonWriter) record(at, shape uint32, depth int) bool {
 
 // member writes one property, whose key is given as JSON or by its atom.
 func (w *jsonWriter) member(at, shape, i uint32, key []byte, name uint32, start, depth int) bool {
+	if !w.step() {
+		return false
+	}
 	flags := w.u32(shape+shapeNames+8*i) >> 26
 	if flags&enumerable == 0 {
 		return true
@@ -267,16 +274,28 @@ func isLargeIndex(key []byte) bool {
 	return len(key) == 10
 }
 
+// maxStretch is how many bytes of a string are written between two looks at the limits.
+const maxStretch = 64 << 10
+
 func (w *jsonWriter) str(s Value) bool {
 	b, wide, err := w.vm.chars(s)
 	if err != nil || len(w.out)+len(b)/2 > w.limit {
 		return false
 	}
 	w.out = append(w.out, '"')
-	if wide {
-		w.out = appendQuotedUTF16(w.out, b)
-	} else {
-		w.out = appendQuotedLatin1(w.out, b)
+	for len(b) > 0 {
+		n := min(len(b), maxStretch)
+		if wide {
+			if n < len(b) && b[n-1]&^3 == 0xd8 { // not between the halves of a pair
+				n += 2
+			}
+			w.out = appendQuotedUTF16(w.out, b[:n])
+		} else {
+			w.out = appendQuotedLatin1(w.out, b[:n])
+		}
+		if b = b[n:]; len(b) > 0 && (len(w.out) > w.limit || w.vm.Expired() != nil) {
+			return false
+		}
 	}
 	w.out = append(w.out, '"')
 	return true
