@@ -18,7 +18,7 @@ import (
 // TestHostWorkIsBounded runs cells that make the host work rather than themselves. Each ends, soon after its deadline, with
 // little of the host's memory.
 func TestHostWorkIsBounded(t *testing.T) {
-	const timeout, patience = 300 * time.Millisecond, 10 * time.Second
+	const timeout, patience = 300 * time.Millisecond, 3 * time.Second
 	for name, code := range map[string]string{
 		"a value that repeats a string":       `const s = "x".repeat(1e6), a = []; for (let i = 0; i < 1e5; i++) a.push(s); return a`,
 		"output that does":                    `const s = "x".repeat(1e6), a = []; for (let i = 0; i < 1e5; i++) a.push(s); json(a)`,
@@ -84,26 +84,38 @@ func TestCallsKeepTheirOutcome(t *testing.T) {
 	}
 }
 
-// TestCallsThatThrowDidNotRun: where a call throws at once, for want of stack or memory, its tool was not called.
+// TestCallsThatThrowDidNotRun: where a call throws or rejects at once, for want of stack or memory, its tool was not called.
 func TestCallsThatThrowDidNotRun(t *testing.T) {
 	t.Parallel()
+	const deep = `
+			const threw = new Uint8Array(100), calls = new Array(100).fill(null); let i = 0;
+			const f = () => { try { f(); } catch {} if (i < 100) { const n = i++; threw[n] = 1; calls[n] = mutate({ i: n }); threw[n] = 0; } };
+			f();
+			const settled = await Promise.allSettled(calls);
+			text([...threw.keys()].filter((n) => threw[n] || settled[n].status === "rejected").join());`
 	for name, code := range map[string]string{
-		"stack": `const threw = []; let i = 0;
-			const f = () => { f(); const n = i++; try { mutate({ i: n }).catch(() => {}); } catch { threw.push(n); } };
-			try { f(); } catch {}
-			text(threw.join());`,
-		"memory": `const keep = []; const threw = [];
+		"stack": deep,
+		// Of later calls no stack is taken, so that other things run out of it first.
+		"stack of later calls": `for (let i = 0; i < 100; i++) await echo({});` + deep,
+		"memory": `const keep = []; const threw = new Uint8Array(20);
 			try { for (let n = 1 << 22; n > 64; ) { try { keep.push(new Uint8Array(n)); } catch { n >>= 1; } } } catch {}
-			for (let n = 0; n < 20; n++) { try { mutate({ i: n }).catch(() => {}); } catch { threw.push(n); } }
+			let chain = null;
+			try { for (;;) chain = { chain }; } catch {}
+			for (let n = 0; n < 20; n++) { try { mutate({ i: n }); } catch { threw[n] = 1; } }
+			chain = null;
 			keep.length = 0;
-			text(threw.join());`,
+			text([...threw.keys()].filter((n) => threw[n]).join());`,
 	} {
 		rec := new(fixture.Recorder)
 		rt := sharedRuntime(t, codemode.Options{MemoryLimitBytes: 8 << 20, MaxPendingToolCalls: 128})
 		ex := newExecutor(t, rt, newTestCatalog(t, rec))
 		r := ex.Exec(t.Context(), codemode.ExecInput{Title: name, Code: code})
-		if len(r.Output) == 0 {
-			continue // the batch was refused, or the cell could not even tell: nothing is claimed
+		if len(r.Output) == 0 || r.Output[0].Text == "" {
+			t.Errorf("%s: no call failed: the test looks at nothing: %s", name, describe(r))
+			continue
+		}
+		if r.Status != codemode.StatusCompleted {
+			t.Errorf("%s: a call that failed and was handled fails the cell: %s", name, describe(r))
 		}
 		ran := map[string]bool{}
 		for _, call := range rec.Mutations() {
@@ -111,7 +123,7 @@ func TestCallsThatThrowDidNotRun(t *testing.T) {
 		}
 		for n := range strings.SplitSeq(r.Output[0].Text, ",") {
 			if n != "" && ran[n] {
-				t.Errorf("%s: call %s threw and ran", name, n)
+				t.Errorf("%s: call %s failed and ran", name, n)
 			}
 		}
 	}
@@ -211,6 +223,19 @@ func TestReplyThatDoesNotFit(t *testing.T) {
 	r := b.run(t.Context(), `let keep = new Uint8Array(14e6); try { await blob({ bytes: 9e6 }); return "fits"; } catch (e) { keep = null; return e.message.includes("too large"); }`)
 	if string(r.Value) != "true" {
 		t.Errorf("got %s", describe(r))
+	}
+}
+
+// TestTimersEndWithTheirCell: a timer of a failed cell does not fire in the next, on the same VM or another.
+func TestTimersEndWithTheirCell(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, codemode.Options{})
+	if r := b.run(t.Context(), `setTimeout(() => text("late"), 5); throw new Error("m")`); r.Status != codemode.StatusFailed {
+		t.Errorf("got %s", describe(r))
+	}
+	r := b.run(t.Context(), `await new Promise((r) => setTimeout(r, 20)); return 1`)
+	if string(r.Value) != "1" || len(r.Output) != 0 {
+		t.Errorf("the next cell: %s", describe(r))
 	}
 }
 

@@ -47,11 +47,11 @@ func TestOptionsLimits(t *testing.T) {
 
 func TestCacheDir(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	user, err := os.UserCacheDir()
-	if err != nil {
-		t.Skip("no cache directory on this system")
+	usual := "" // none, where the system has no place for it
+	if user, err := os.UserCacheDir(); err == nil {
+		usual = filepath.Join(user, "cellmode")
 	}
-	for option, want := range map[string]string{"off": "", "some/dir": "some/dir", "": filepath.Join(user, "cellmode")} {
+	for option, want := range map[string]string{"off": "", "some/dir": "some/dir", "": usual} {
 		if got := cacheDir(option); got != want {
 			t.Errorf("%q gives %q, want %q", option, got, want)
 		}

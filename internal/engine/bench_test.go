@@ -2,10 +2,6 @@ package engine
 
 import (
 	"context"
-	"os"
-	"runtime"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -85,35 +81,5 @@ func BenchmarkWorkloads(b *testing.B) {
 			b.ReportMetric(ours.Seconds()*1000/float64(b.N), "ms/op-ours")
 			b.ReportMetric(theirs.Seconds()/ours.Seconds(), "x-faster-than-qjs")
 		})
-	}
-}
-
-// BenchmarkRestingVM measures the memory of VMs that wait in the pool, after a cell each, by the process's own size.
-func BenchmarkRestingVM(b *testing.B) {
-	const n = 64
-	resident := func() float64 {
-		runtime.GC()
-		text, err := os.ReadFile("/proc/self/statm")
-		if err != nil {
-			b.Skip("needs /proc")
-		}
-		pages, _ := strconv.Atoi(strings.Fields(string(text))[1])
-		return float64(pages*os.Getpagesize()) / 1024
-	}
-	for b.Loop() {
-		_, img := newTestEngine(b, &Options{MaxIdle: n})
-		acquire(b, img).Release()
-		before := resident()
-		vms := make([]*VM, n)
-		for i := range vms {
-			vms[i] = acquire(b, img)
-			if _, err := vms[i].Eval([]byte(`[1, 2, 3].map((x) => x * 2).join()`), "bench.js", 0); err != nil {
-				b.Fatal(err)
-			}
-		}
-		for _, vm := range vms {
-			vm.Release()
-		}
-		b.ReportMetric((resident()-before)/(n-1), "KiB/VM")
 	}
 }

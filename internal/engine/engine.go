@@ -43,7 +43,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	_ "unsafe" // for go:linkname
@@ -251,17 +250,5 @@ func (e *Engine) Close() error {
 
 // Live gives the number of VM instances that exist, idle ones included.
 func (e *Engine) Live() int { return int(e.live.Load()) }
-
-// Compiled tells whether the guest runs as machine code. Where WebAssembly has no compiler for the
-// platform it is interpreted, with the same limits, many times slower.
-func (e *Engine) Compiled() bool {
-	switch runtime.GOARCH {
-	case "amd64", "arm64":
-		return compilerOS[runtime.GOOS]
-	}
-	return false
-}
-
-var compilerOS = map[string]bool{"linux": true, "darwin": true, "windows": true, "freebsd": true, "netbsd": true, "dragonfly": true, "solaris": true}
 
 const rewrittenSHA256 = "5e408101fb87cc7a7a76e0f591637f42e2befe1fe21991d7b0ebc9cdc2095977"

@@ -186,15 +186,6 @@ func sizeUTF16(b []byte) int {
 	return size
 }
 
-// StringSize gives the number of UTF-16 units of s.
-func (vm *VM) StringSize(s Value) (int, error) {
-	b, wide, err := vm.chars(s)
-	if wide {
-		return len(b) / 2, err
-	}
-	return len(b), err
-}
-
 func appendLatin1(dst, b []byte) []byte {
 	for len(b) > 0 {
 		n := asciiPrefix(b)

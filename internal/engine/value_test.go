@@ -42,8 +42,10 @@ func TestStrings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := vm.StringSize(v); n != 8 || err != nil {
-		t.Errorf("size %d, %v", n, err)
+	for most, want := range map[int]string{100: "naïve 🦀", 11: "naïve 🦀", 10: "naïve ", 7: "naïve ", 3: "na", 4: "naï", 0: ""} {
+		if text, size, err := vm.AppendPrefix([]byte("-"), v, most); string(text) != "-"+want || size != 11 || err != nil {
+			t.Errorf("at most %d bytes: %q of %d, %v", most, text, size, err)
+		}
 	}
 	if _, err := vm.AppendString(nil, Int(1)); err == nil {
 		t.Error("a number was read as a string")
@@ -61,7 +63,7 @@ func TestForgedAddresses(t *testing.T) {
 		if i%2 == 0 {
 			at %= uint32(len(vm.mem.buf) + 100)
 		}
-		_, _ = vm.StringSize(tagString<<32 | Value(at))
+		_, _, _ = vm.AppendPrefix(nil, tagString<<32|Value(at), 100)
 		_, _, _ = vm.Promise(tagObject<<32 | Value(at))
 		w := jsonWriter{vm: vm, mem: vm.mem.buf, limit: 1 << 16}
 		w.object(at, maxJSONDepth-3)

@@ -171,16 +171,22 @@
   function makeTool(name, index) {
     const tool = (input) => {
       const slot = freeSlots > 0 ? free[--freeSlots] : slots++;
-      const promise = new Promise_((resolve, reject) => {
-        resolvers[slot] = resolve;
-        rejecters[slot] = reject;
-      });
       let site;
       if (calls < MAX_SITES) {
         calls++;
         captureStackTrace((site = { __proto__: null }), tool);
       }
       sites[slot] = site;
+      const promise = new Promise_((resolve, reject) => {
+        resolvers[slot] = resolve;
+        rejecters[slot] = reject;
+      });
+      if (rejecters[slot] === undefined) {
+        // For want of stack the executor failed, which rejects the promise: so the call has failed. Nothing is called here.
+        resolvers[slot] = undefined;
+        free[freeSlots++] = slot;
+        return promise;
+      }
       // The host is told last: once it has taken the call, nothing here may fail any more.
       let answer = host(CALL, slot, index, input);
       if (answer === OK) return promise;
@@ -202,14 +208,16 @@
     }
   }
 
+  // release forgets the functions of a call, which hold on to its promise and so to its value.
   const release = (slot) => {
-    resolvers[slot] = rejecters[slot] = sites[slot] = undefined;
+    resolvers[slot] = rejecters[slot] = undefined;
     free[freeSlots++] = slot;
   };
 
   function resolve(slot, value) {
     const settle = resolvers[slot];
-    release(slot);
+    resolvers[slot] = rejecters[slot] = undefined; // release, without a call: this is what most calls come to
+    free[freeSlots++] = slot;
     settle(value);
   }
 
