@@ -110,8 +110,8 @@ func (vm *VM) handled(p Value) {
 	}
 }
 
-// addReference changes an object's reference count in place, for the engine is in the middle of a
-// call.
+// addReference changes an object's reference count in place, where the engine is in the middle of a call or a call is not
+// worth it. It answers false where it cannot: for what is no object, and for the last reference.
 func (vm *VM) addReference(p Value, by int32) bool {
 	at := uint64(p.addr())
 	if !p.IsObject() || at+4 > uint64(len(vm.mem.buf)) {

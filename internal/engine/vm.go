@@ -318,7 +318,7 @@ func (vm *VM) Element(array Value, index uint32) (Value, error) {
 
 // Free gives up a value that the caller owns.
 func (vm *VM) Free(v Value) {
-	if int32(v.tag()) < 0 { // only these are counted
+	if int32(v.tag()) < 0 && !vm.addReference(v, -1) { // only these are counted, and only the last reference takes a call
 		_, _ = vm.invoke(fnFreeValue, uint64(vm.image.js), uint64(v))
 	}
 }
