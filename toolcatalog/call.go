@@ -34,8 +34,11 @@ type Admission struct {
 	entry   *entry // nil: no such tool
 	name    string // as asked for
 	ticket  *ticket
-	used    atomic.Bool
-	at      stage // how far the call got
+	watch   *watch // nil: nobody decides about the call or looks at it
+
+	onApproval func(waiting bool) // nil: nobody wants to know
+	used       atomic.Bool
+	at         Stage // how far the call got
 }
 
 // Admit takes the next place for a call of a tool, by the names that [Catalog.Call] takes. It fixes the order of calls
@@ -44,6 +47,9 @@ func (c *Catalog) Admit(name string) *Admission {
 	a := &Admission{catalog: c, entry: c.index[name], name: name}
 	if c.queue != nil && a.entry != nil {
 		a.ticket = c.queue.admit(a.entry.Sequential)
+	}
+	if c.watched {
+		a.watch = c.newWatch(a.entry, name)
 	}
 	return a
 }
@@ -89,13 +95,22 @@ func (a *Admission) call(ctx context.Context, input json.RawMessage, done func(r
 		err    error
 		ended  bool
 	)
+	// Each of these happens even if one before it ends the goroutine.
+	defer func() { done(result, err) }()
+	if a.ticket != nil {
+		defer a.ticket.release()
+	}
 	defer func() {
 		if !ended {
 			result, err = nil, a.interrupted(recover())
 		}
-		done(result, err)
+		if a.watch != nil {
+			a.finish(ctx, result, err)
+		}
 	}()
-	result, err = a.run(ctx, input)
+	if ctx, err = a.enter(ctx); err == nil {
+		result, err = a.run(ctx, input)
+	}
 	ended = true
 }
 
@@ -106,60 +121,120 @@ func (a *Admission) Release() {
 	}
 }
 
-// run takes the call from its place in the queue to its result.
-func (a *Admission) run(ctx context.Context, input json.RawMessage) (json.RawMessage, error) {
-	c, e := a.catalog, a.entry
-	if e == nil {
-		return nil, c.unknownTool(a.name)
+// enter waits for the call's turn and returns the context to go on with.
+func (a *Admission) enter(ctx context.Context) (context.Context, error) {
+	if a.entry == nil {
+		return ctx, a.catalog.unknownTool(a.name)
+	}
+	a.at = StageQueue
+	if a.watch != nil {
+		defer a.watch.queued()
 	}
 	if a.ticket != nil {
-		defer a.ticket.release()
-		var err error
-		if ctx, err = a.ticket.enter(ctx); err != nil {
-			return nil, e.notStarted(err)
+		entered, err := a.ticket.enter(ctx)
+		if err != nil {
+			return ctx, a.entry.notStarted(err)
 		}
+		ctx = entered
 	}
 	if err := contextError(ctx); err != nil {
-		return nil, e.notStarted(err)
+		return ctx, a.entry.notStarted(err)
 	}
-	input, err := e.prepare(input)
+	return ctx, nil
+}
+
+// run takes a call whose turn it is from its input to its result. Without a watch, the stages of the host fall away.
+func (a *Admission) run(ctx context.Context, input json.RawMessage) (json.RawMessage, error) {
+	e := a.entry
+	a.at = StageInput
+	input, err := e.compact(input)
 	if err != nil {
 		return nil, err
 	}
-	result, err := e.handle(ctx, input, &a.at)
+	var decision Decision
+	if a.watch != nil {
+		a.watch.input(input)
+		if decision, err = a.decide(ctx); err != nil {
+			return nil, err
+		}
+		if input, err = a.before(ctx, input); err != nil {
+			return nil, err
+		}
+		a.watch.input(input)
+	}
+
+	a.at = StageInput
+	if input, err = e.prepare(input); err != nil {
+		return nil, err
+	}
+	in, err := e.handle.decode(input)
 	if err != nil {
-		return nil, e.handlerError(a.at, err)
+		return nil, e.contractError(CodeInputContract, EffectStatusNone, err)
 	}
-	if e.output == nil {
-		return result, nil
+	if a.watch != nil {
+		a.watch.input(input)
+		if err := a.approve(ctx, decision); err != nil {
+			return nil, err
+		}
+		if err := contextError(ctx); err != nil { // the stages of the host may have taken their time
+			return nil, e.notStarted(err)
+		}
+		a.start(ctx)
 	}
-	if e.nils {
+
+	a.at = StageRun
+	out, err := e.handle.run(ctx, in)
+	if err != nil {
+		return nil, e.toolError(err)
+	}
+	result, err := encode(out)
+	if err != nil {
+		return nil, e.contractError(CodeOutputContract, EffectStatusUnknown, err)
+	}
+	if e.output != nil && e.nils {
 		result = e.output.FillNils(result)
 	}
-	if err := e.output.Validate(result); err != nil {
-		return nil, e.contractError(CodeOutputContract, EffectStatusUnknown, err)
+	if a.watch != nil {
+		a.watch.ran()
+		if result, err = a.after(ctx, result); err != nil {
+			return nil, err
+		}
+	}
+
+	a.at = StageOutput
+	if e.output != nil {
+		if err := e.output.Validate(result); err != nil {
+			return nil, e.contractError(CodeOutputContract, EffectStatusUnknown, err)
+		}
 	}
 	return result, nil
 }
 
-// prepare makes an input ready for the function: compact, and for a tool with an input contract with exact integers,
-// completed and checked.
-func (e *entry) prepare(input json.RawMessage) (json.RawMessage, error) {
+// compact makes an input compact JSON text, and {} of none.
+func (e *entry) compact(input json.RawMessage) (json.RawMessage, error) {
 	text, err := jsontext.Compact(input)
-	if err != nil {
-		if len(bytes.TrimSpace(input)) > 0 {
-			return nil, e.contractError(CodeInputContract, EffectStatusNone, err)
-		}
-		text = []byte("{}")
+	if err != nil && len(bytes.TrimSpace(input)) > 0 {
+		return nil, e.contractError(CodeInputContract, EffectStatusNone, err)
 	}
-	if string(text) == "null" {
-		text = []byte("{}")
+	return orEmpty(text), nil
+}
+
+// orEmpty reads no input, and null, as {}.
+func orEmpty(input json.RawMessage) json.RawMessage {
+	if len(input) == 0 || string(input) == "null" {
+		return json.RawMessage("{}")
 	}
+	return input
+}
+
+// prepare makes an input ready for the function: for a tool with an input contract with exact integers, completed and checked.
+func (e *entry) prepare(input json.RawMessage) (json.RawMessage, error) {
 	if e.input == nil {
-		return text, nil
+		return input, nil
 	}
-	text = e.input.CoerceIntegers(text)
-	if text, err = e.input.ApplyDefaults(text); err == nil {
+	text := e.input.CoerceIntegers(input)
+	text, err := e.input.ApplyDefaults(text)
+	if err == nil {
 		err = e.input.Validate(text)
 	}
 	if err != nil {
@@ -170,28 +245,33 @@ func (e *entry) prepare(input json.RawMessage) (json.RawMessage, error) {
 	return text, nil
 }
 
-// interrupted is the error of a call that did not return: because of a panic, of the tool or of a method of its types or
-// its errors, or, if there is none, because of runtime.Goexit. The details are for the log only.
+// interrupted is the error of a call that did not return: because of a panic or, if there is none, of runtime.Goexit. It
+// blames who was at work: a function of the host, or the tool, methods of its types and its errors included. The details are for
+// the log only.
 func (a *Admission) interrupted(panicked any) *CallError {
-	err, effect := ErrPanic, EffectStatusUnknown
+	e, err, did := a.entry, ErrPanic, "panicked; the log of the host has the details"
 	if panicked == nil {
-		err = ErrNoResult
+		err, did = ErrNoResult, "ended without an answer"
 	}
-	if a.at == stageDecode {
+	a.catalog.logger.Error("tool call interrupted",
+		"tool", e.ToolName, "stage", a.at, "error", err, "panic", panicked, "stack", string(debug.Stack()))
+	switch a.at {
+	case StagePolicy, StageHook, StageApproval:
+		return e.refused(a.at, "it "+did, err)
+	case StageAfterHook:
+		failure := e.failure(CodeToolError, EffectStatusUnknown, err)
+		failure.text = withheld(e.CallableName, "a hook that gets its result "+did)
+		return failure
+	}
+	effect := EffectStatusUnknown
+	if a.at < StageRun {
 		effect = EffectStatusNone
 	}
-	a.catalog.logger.Error("tool call interrupted", "tool", a.entry.ToolName, "error", err, "panic", panicked, "stack", string(debug.Stack()))
-	return a.entry.failure(CodeToolError, effect, err)
+	return e.failure(CodeToolError, effect, err)
 }
 
-// handlerError says what the error of a handler means.
-func (e *entry) handlerError(at stage, err error) *CallError {
-	switch at {
-	case stageDecode:
-		return e.contractError(CodeInputContract, EffectStatusNone, err)
-	case stageEncode:
-		return e.contractError(CodeOutputContract, EffectStatusUnknown, err)
-	}
+// toolError is the error of a call whose function returned err.
+func (e *entry) toolError(err error) *CallError {
 	code := CodeToolError
 	if isInvalidInput(err) {
 		code = CodeInvalidInput

@@ -8,13 +8,32 @@ import (
 	"log/slog"
 	"reflect"
 	"slices"
+	"sync/atomic"
 
 	"github.com/cellmode/cellmode/schema"
 )
 
 // Options is what a host decides for a catalog. The zero value, and nil, grant nothing beyond the tools given.
 type Options struct {
-	// Logger receives what must not reach the model: panics of tools with their Go stacks. Nil: nothing is logged.
+	// Policy says which tools are offered and which calls are made. Zero: all.
+	Policy Policy
+
+	// Hooks run around every call, the first one outermost. None: inputs and results are as caller and tool give them.
+	Hooks []Hook
+
+	// Approver is asked for the calls that need somebody's approval, see [Policy].Decide. Nil: nobody can approve, and calls that
+	// would need it are refused.
+	Approver Approver
+
+	// Observer is told about every call. Nil: nobody is.
+	Observer Observer
+
+	// ObserveValues adds inputs, results and errors to the events, which may be secret. False: events hold names, sizes, times and
+	// codes only.
+	ObserveValues bool
+
+	// Logger receives what must not reach the model: panics of tools and of the functions above, with their Go stacks. Nil: nothing
+	// is logged.
 	Logger *slog.Logger
 }
 
@@ -26,6 +45,14 @@ type Catalog struct {
 	clients int               // how many entries are client tools
 	queue   *queue            // nil if no tool is sequential
 	logger  *slog.Logger
+
+	policy        Policy
+	hooks         []Hook
+	approver      Approver
+	observer      Observer
+	observeValues bool
+	watched       bool          // there is any of them: calls have a watch
+	calls         atomic.Uint64 // IDs given out, if watched
 }
 
 // Entry describes one tool of a catalog. Its JSON form is what cells see of a tool.
@@ -213,8 +240,19 @@ func (b *builder) catalog(o Options) *Catalog {
 		b.entries[i].CallableName = name
 	}
 	slices.SortFunc(b.entries, func(x, y entry) int { return cmp.Compare(x.CallableName, y.CallableName) })
+	b.entries = o.Policy.offered(b.entries, o.Logger)
 
-	c := &Catalog{entries: b.entries, index: make(map[string]*entry, len(b.entries)), logger: o.Logger}
+	c := &Catalog{
+		entries:       b.entries,
+		index:         make(map[string]*entry, len(b.entries)),
+		logger:        o.Logger,
+		policy:        o.Policy,
+		hooks:         slices.Clone(o.Hooks),
+		approver:      o.Approver,
+		observer:      o.Observer,
+		observeValues: o.ObserveValues,
+	}
+	c.watched = o.Policy.Decide != nil || len(o.Hooks) > 0 || o.Approver != nil || o.Observer != nil
 	for i := range c.entries {
 		e := &c.entries[i]
 		c.index[e.CallableName] = e

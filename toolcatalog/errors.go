@@ -1,6 +1,7 @@
 package toolcatalog
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -17,13 +18,14 @@ const (
 	CodeInputContract ErrorCode = "input_contract"
 	// CodeOutputContract: the tool ran, but its result does not match its output schema or is not JSON. It is withheld.
 	CodeOutputContract ErrorCode = "output_contract"
-	// CodeInvalidContract: a schema of the tool cannot be applied. Nothing was executed. New refuses schemas that do not
-	// compile, so this is for what only a call shows.
+	// CodeInvalidContract: a schema of the tool cannot be applied (see [schema.ParseDeferred]). Nothing was executed.
 	CodeInvalidContract ErrorCode = "invalid_contract"
-	// CodeInvalidInput: the tool itself refused its input, see [InvalidInput].
+	// CodeInvalidInput: the tool itself, a hook or an approver refused the input, see [InvalidInput].
 	CodeInvalidInput ErrorCode = "invalid_input"
 	// CodeToolError: the tool returned an error, or the call failed in any other way.
 	CodeToolError ErrorCode = "tool_error"
+	// CodeRefused: the policy, a hook or an approver of the host refused the call. Nothing was executed.
+	CodeRefused ErrorCode = "refused"
 	// CodeUnknownTool: the catalog has no tool of that name.
 	CodeUnknownTool ErrorCode = "unknown_tool"
 )
@@ -37,11 +39,15 @@ const (
 )
 
 var (
-	// ErrPanic is in the chain of the error of a call whose tool panicked. The panic and its stack go to [Options].Logger.
+	// ErrPanic is in the chain of the error of a call whose tool, or a policy, hook or approver, panicked. The panic and its stack
+	// go to [Options].Logger.
 	ErrPanic = errors.New("the tool panicked; the log of its host has the details")
-	// ErrNoResult is in the chain of the error of a call whose tool ended its goroutine (runtime.Goexit, or a FailNow of
-	// package testing) instead of returning.
+	// ErrNoResult is in the chain of the error of a call whose tool, or a policy, hook or approver, ended its goroutine
+	// (runtime.Goexit, or a FailNow of package testing) instead of returning.
 	ErrNoResult = errors.New("the tool ended without a result")
+	// ErrRefused is in the chain of the error of a call that the policy, a hook or an approver refused, beside the error that it
+	// gave.
+	ErrRefused = errors.New("the call was refused")
 	// ErrReentrant is in the chain of the error of a call that was made by a running call of the same catalog and would wait
 	// for that one to end: one of the two is [Spec].Sequential.
 	ErrReentrant = errors.New("the call would wait for the call that makes it")
@@ -67,7 +73,8 @@ type CallError struct {
 	// EffectStatus is EffectStatusNone or EffectStatusUnknown.
 	EffectStatus string
 
-	// Err is the cause: the tool's own error, the error of the context, or a *schema.ValidationError. Nil for CodeUnknownTool.
+	// Err is the cause: the error of the tool, of the context or of who refused the call, or a *schema.ValidationError. Nil for
+	// CodeUnknownTool.
 	Err error
 
 	text string // what the model reads; empty: made from the other fields
@@ -82,7 +89,11 @@ func (e *CallError) Error() string {
 // Unwrap gives Err.
 func (e *CallError) Unwrap() error { return e.Err }
 
-// Message is the text for the model. For CodeToolError and CodeInvalidInput it is exactly the text of the tool's own error;
+// ExecutionStarted reports whether the tool's function may have been called. It is false exactly if EffectStatus is
+// EffectStatusNone.
+func (e *CallError) ExecutionStarted() bool { return e.EffectStatus != EffectStatusNone }
+
+// Message is the text for the model. If the tool itself failed, it is exactly the text of the tool's own error;
 // otherwise it says what is wrong and what to do next, in at most a few kilobytes.
 func (e *CallError) Message() string {
 	name := e.CallableName
@@ -97,8 +108,7 @@ func (e *CallError) Message() string {
 		return fmt.Sprintf("%s: the input does not match its schema, nothing was executed: %s.%s Correct the input and call again.",
 			name, problemText(e.Problems), e.hint)
 	case e.Code == CodeOutputContract:
-		return fmt.Sprintf("%s ran, but its result does not match its output schema and is withheld: %s. "+
-			"The call may have had effects: check the state before calling it again.", name, problemText(e.Problems))
+		return withheld(name, "its result does not match its output schema and is withheld: "+problemText(e.Problems))
 	case e.Code == CodeUnknownTool:
 		return fmt.Sprintf("there is no tool %q in the catalog.%s", name, e.hint)
 	case e.Err != nil:
@@ -107,8 +117,8 @@ func (e *CallError) Message() string {
 	return fmt.Sprintf("%s: the call failed", name)
 }
 
-// InvalidInput marks the error of a tool as one that other arguments would avoid: the call fails with CodeInvalidInput
-// instead of CodeToolError. The text stays as it is, and errors.Is and errors.As see err. For a nil error it returns nil.
+// InvalidInput marks the error of a tool, a hook or an approver as one that other arguments would avoid: the call fails with
+// CodeInvalidInput instead of CodeToolError or CodeRefused. The text stays as it is, and errors.Is and errors.As see err. For a nil error it returns nil.
 func InvalidInput(err error) error {
 	if err == nil {
 		return nil
@@ -139,6 +149,47 @@ func isInvalidInput(err error) bool {
 		}
 	}
 	return false
+}
+
+// refusal is the cause of a call that the host refused: who did and why, in words for the model.
+type refusal struct {
+	who Stage
+	why string
+	err error // its own error, if it gave one
+}
+
+func (r *refusal) Error() string { return r.who.String() + ": " + r.why }
+
+func (r *refusal) Unwrap() []error {
+	if r.err == nil {
+		return []error{ErrRefused}
+	}
+	return []error{ErrRefused, r.err}
+}
+
+// refuse is the error of a call that the host refused at its present stage, or whose context ended there.
+func (a *Admission) refuse(ctx context.Context, why string, err error) error {
+	if err := contextError(ctx); err != nil {
+		return a.entry.notStarted(err)
+	}
+	return a.entry.refused(a.at, why, err)
+}
+
+func (e *entry) refused(at Stage, why string, err error) *CallError {
+	code := CodeRefused
+	if isInvalidInput(err) {
+		code = CodeInvalidInput
+	}
+	r := &refusal{at, validText(why), err}
+	failure := e.failure(code, EffectStatusNone, r)
+	failure.text = fmt.Sprintf("%s was not executed: %v", clip(e.CallableName, maxShownName), r)
+	return failure
+}
+
+// withheld is the text for the model if a call fails after the tool has returned a result.
+func withheld(name, why string) string {
+	return fmt.Sprintf("%s ran, but %s. The call may have had effects: check the state before calling it again.",
+		clip(name, maxShownName), strings.TrimSuffix(why, "."))
 }
 
 // maxShownName is how much of a name an error shows: names come from outside, and may be long.

@@ -10,18 +10,12 @@ import (
 	"github.com/cellmode/cellmode/internal/jsontext"
 )
 
-// stage is how far a call got. An error means another thing in each.
-type stage uint8
-
-const (
-	stageDecode stage = iota // the function was not called
-	stageRun                 // the function may have been at work
-	stageEncode              // the function returned a result
-)
-
-// handler is a tool's function, from JSON text to JSON text. It keeps at up to date while it runs, so that an error or a
-// panic can be told apart by where it happened.
-type handler func(ctx context.Context, input json.RawMessage, at *stage) (json.RawMessage, error)
+// handler is a tool's function behind its types, in two steps: an input that cannot be decoded is refused before anything is
+// executed, and before anybody is asked to approve it.
+type handler struct {
+	decode func(input json.RawMessage) (in any, err error)        // in is a pointer, for run only
+	run    func(ctx context.Context, in any) (out any, err error) // calls the function
+}
 
 var (
 	rawMessageType      = reflect.TypeFor[json.RawMessage]()
@@ -31,19 +25,13 @@ var (
 
 // typedHandler puts the types of run behind a handler.
 func typedHandler[In, Out any](run func(context.Context, In) (Out, error)) handler {
-	decode := decoder(reflect.TypeFor[In]())
-	return func(ctx context.Context, input json.RawMessage, at *stage) (json.RawMessage, error) {
-		var in In
-		if err := decode(input, &in); err != nil {
-			return nil, err
-		}
-		*at = stageRun
-		out, err := run(ctx, in)
-		if err != nil {
-			return nil, err
-		}
-		*at = stageEncode
-		return encode(out)
+	read := decoder(reflect.TypeFor[In]())
+	return handler{
+		decode: func(input json.RawMessage) (any, error) {
+			in := new(In)
+			return in, read(input, in)
+		},
+		run: func(ctx context.Context, in any) (any, error) { return run(ctx, *in.(*In)) },
 	}
 }
 

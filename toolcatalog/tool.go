@@ -192,7 +192,7 @@ func (t *Tool) check() error {
 		return errors.New("the name is not valid UTF-8")
 	case strings.ContainsFunc(name, unicode.IsControl):
 		return errors.New("the name contains a control character")
-	case t.handle == nil:
+	case t.handle.run == nil:
 		return errors.New("the function is nil")
 	case t.spec.Source > Client:
 		return fmt.Errorf("unknown source %v", t.spec.Source)
