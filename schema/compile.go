@@ -31,6 +31,7 @@ type resource struct {
 type entry struct {
 	value    *value
 	at       *place
+	depth    int // schemas around it
 	resource *resource
 	node     *node
 }
@@ -87,18 +88,19 @@ func (c *compiler) shortenReferences() {
 
 // index enters a schema and all schemas inside of it.
 func (c *compiler) index(v *value, at *place, around *resource) error {
-	walk := schemaWalk{enter: func(v *value, at *place, around *resource) (*resource, error) {
+	var walk schemaWalk
+	walk.enter = func(v *value, at *place, around *resource) (*resource, error) {
 		if len(c.order) >= maxSchemas {
 			return nil, &ParseError{at.String(), fmt.Sprintf("there are more than %d schemas in this schema", maxSchemas)}
 		}
-		e := &entry{value: v, at: at, resource: around, node: &node{}}
+		e := &entry{value: v, at: at, depth: walk.depth, resource: around, node: &node{}}
 		if err := c.identify(e); err != nil {
 			return nil, err
 		}
 		c.entries[v] = e
 		c.order = append(c.order, e)
 		return e.resource, nil
-	}}
+	}
 	return walk.schema(v, at, around)
 }
 

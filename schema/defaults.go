@@ -22,7 +22,7 @@ func (s *Schema) ApplyDefaults(value []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !s.root.defaults {
+	if s.root == nil || !s.root.defaults {
 		return value, nil
 	}
 	r := rewriter{text: text}

@@ -169,6 +169,7 @@ type schemaWalk struct {
 	// enter is called for each schema, before what is inside. It gets the resource around the schema and returns the one
 	// that the schema is in. nil: no calls.
 	enter func(v *value, at *place, r *resource) (*resource, error)
+	depth int // schemas around the one that is visited
 }
 
 func (w *schemaWalk) schema(v *value, at *place, r *resource) error {
@@ -181,6 +182,8 @@ func (w *schemaWalk) schema(v *value, at *place, r *resource) error {
 			return err
 		}
 	}
+	w.depth++
+	defer func() { w.depth-- }()
 	return keywordsOf(v, r.dialect, func(name string, k keyword, v *value) error {
 		return w.keyword(k.shape, v, at.member(name), r)
 	})

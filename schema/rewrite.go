@@ -68,6 +68,9 @@ func (s *Schema) FillNils(value []byte) []byte {
 }
 
 func (s *Schema) rewrite(value []byte, scalar func(r *rewriter, n *node, pos, end int)) []byte {
+	if s.root == nil {
+		return value
+	}
 	text, err := jsontext.Compact(value)
 	if err != nil {
 		return value

@@ -10,11 +10,6 @@ import (
 	"github.com/cellmode/cellmode/internal/jsontext"
 )
 
-// DiscriminatorKeyword is the annotation that [Variants] writes: an object with the members version (1), inputProperty, and
-// mapping, which leads from values of that property to indexes into the anyOf beside it. It changes nothing about what the
-// schema accepts.
-const DiscriminatorKeyword = "x-openclaw-input-discriminator"
-
 // Variant says what a tool returns if a property of its input has a certain value.
 type Variant struct {
 	Value  string  // of the input property; not empty, and different for each variant
@@ -45,6 +40,8 @@ func Variants(inputProperty string, variants ...Variant) (*Schema, error) {
 			return nil, u.fail(v, "has no value")
 		case v.Schema == nil:
 			return nil, u.fail(v, "has no schema")
+		case v.Schema.Err() != nil:
+			return nil, fmt.Errorf("%w: %w", u.fail(v, "has a schema that cannot be applied"), v.Schema.Err())
 		case seen[v.Value]:
 			return nil, u.fail(v, "stands twice")
 		}
