@@ -40,6 +40,13 @@ func BenchmarkValidateArray(b *testing.B) {
 	benchmarkAgainstDecoding(b, `{"type":"array","items":`+orderSchema+`}`, orderArray(400_000))
 }
 
+// BenchmarkValidateFor is BenchmarkValidateArray for a result that an action selects.
+func BenchmarkValidateFor(b *testing.B) {
+	text := `{"anyOf":[{"type":"object","properties":{"gone":{"type":"boolean"}},"required":["gone"],"additionalProperties":false},{"type":"array","items":` +
+		orderSchema + `}],"` + DiscriminatorKeyword + `":{"version":1,"inputProperty":"action","mapping":{"drop":0,"list":1}}}`
+	benchmarkAgainstDecodingFor(b, text, orderArray(400_000), "list")
+}
+
 func BenchmarkValidateObject(b *testing.B) {
 	benchmarkAgainstDecoding(b, orderSchema, []byte(orderValue(41)))
 }
@@ -59,6 +66,10 @@ func BenchmarkParse(b *testing.B) {
 }
 
 func benchmarkAgainstDecoding(b *testing.B, text string, value []byte) {
+	benchmarkAgainstDecodingFor(b, text, value, "")
+}
+
+func benchmarkAgainstDecodingFor(b *testing.B, text string, value []byte, inputValue string) {
 	s, err := Parse([]byte(text))
 	if err != nil {
 		b.Fatal(err)
@@ -72,7 +83,7 @@ func benchmarkAgainstDecoding(b *testing.B, text string, value []byte) {
 	b.SetBytes(int64(len(value)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := s.Validate(value); err != nil {
+		if err := s.ValidateFor(value, inputValue); err != nil {
 			b.Fatal(err)
 		}
 	}

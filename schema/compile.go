@@ -3,7 +3,6 @@ package schema
 import (
 	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
 )
 
@@ -63,6 +62,7 @@ func (c *compiler) compile(doc *value) (*node, error) {
 		return nil, &ParseError{at.String(), "the references form a loop that never gets to a part of the value"}
 	}
 	c.shortenReferences()
+	c.findTags()
 	return c.entries[doc].node, c.adoptDefaults()
 }
 
@@ -234,13 +234,8 @@ func (c *compiler) resolve(from *entry, keyword, ref string) (*entry, dialect, e
 func (c *compiler) follow(r *resource, pointer string) (*entry, error) {
 	v, at := r.root.value, r.root.at
 	for _, key := range strings.Split(pointer[1:], "/") {
-		key = strings.NewReplacer("~1", "/", "~0", "~").Replace(key)
-		next := v.get(key)
-		if v.isArray() {
-			if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(v.members) {
-				next = &v.members[i].value
-			}
-		}
+		key = unescapeToken(key)
+		next := v.step(key)
 		if next == nil {
 			return nil, nil
 		}

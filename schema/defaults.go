@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cellmode/cellmode/internal/jsontext"
 )
@@ -9,7 +10,9 @@ import (
 // ApplyDefaults adds to the objects in value the properties that they lack and for which the schema has a default, behind
 // those that are there and in the order of the schema. It looks at the value itself, and inside of it as properties,
 // additionalProperties, items and prefixItems lead; a default that is added is completed in the same way. It does not look behind
-// $ref and the combining keywords, where more than one schema could have a say.
+// $ref and the combining keywords, where more than one schema could have a say. The exception are tagged unions: where the
+// branches of an anyOf or oneOf have a property in common that is another string (const or enum) in each, its value selects
+// the branch, which is looked at if nothing but type stands beside the union.
 //
 // A default that does not match the schema it stands in is not applied: {"type":"string","default":null} only says that
 // the property can be left out.
@@ -37,6 +40,9 @@ func (s *Schema) ApplyDefaults(value []byte) ([]byte, error) {
 func (r *rewriter) fillDefaults(n *node, pos int) int {
 	if n == nil || !n.defaults {
 		return skip(r.text, pos)
+	}
+	if branch := r.tagged(n, pos); branch != nil {
+		return r.fillDefaults(branch, pos)
 	}
 	switch r.text[pos] {
 	case '[':
@@ -103,6 +109,10 @@ func (c *compiler) adoptDefaults() error {
 			for _, item := range a.prefix {
 				n.defaults = n.defaults || item.defaults
 			}
+		}
+		if a := n.apply; a != nil && (a.anyTag != nil || a.oneTag != nil) {
+			inside := func(n *node) bool { return n.defaults }
+			n.defaults = n.defaults || slices.ContainsFunc(a.any, inside) || slices.ContainsFunc(a.one, inside)
 		}
 	}
 	return nil

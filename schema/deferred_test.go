@@ -95,6 +95,7 @@ func TestNoRequests(t *testing.T) {
 		`{"$id":"URL/a.json","$defs":{"b":{"$id":"b.json","type":"integer"}},"$ref":"b.json"}`,
 		`{"$dynamicRef":"URL/x.json#a"}`,
 		`{"$schema":"https://json-schema.org/draft/2019-09/schema","$recursiveRef":"URL/x.json"}`,
+		`{"$schema":"URL/meta","$id":"URL/id","$ref":"URL/id#/$defs/a","$defs":{"a":{"type":"object"}}}`,
 		`{"$vocabulary":{"URL/vocabulary":true},"contentSchema":{"$ref":"URL/x.json"}}`,
 		`{"anyOf":[{"$ref":"URL/x.json"}],"x-openclaw-input-discriminator":{"version":1,"inputProperty":"op","mapping":{"a":0}}}`,
 	} {

@@ -125,22 +125,20 @@ func (c *compiler) narrowable() bool {
 	return true
 }
 
-// narrow makes the roots: each is the root as it would be with one more entry in allOf, the branch. The anyOf holds where the
-// branch does. All that it can still add is what its other branches have evaluated, for unevaluatedProperties and
-// unevaluatedItems; a branch that accepts everything keeps it from reporting again what the selected one has reported.
+// narrow makes the roots: each is the root as it would be with one more entry in allOf, the branch. It stands there as the
+// target of a $ref, of which a schema that is narrowed has none. The anyOf holds where the branch does. All that it can still
+// add is what its other branches have evaluated, for unevaluatedProperties and unevaluatedItems; a branch that accepts
+// everything keeps it from reporting again what the selected one has reported.
 func (s *selector) narrow(root *node) {
-	others := *root.apply
-	others.any = nil
+	var others []*node
 	if root.rest != nil {
-		others.any = append(slices.Clip(root.apply.any), &node{trivial: true})
+		others = append(slices.Clip(root.apply.any), &node{trivial: true})
 	}
-	rest := &node{apply: &others}
 	s.roots = make([]*node, s.Branches)
 	for _, branch := range s.Branch {
-		if s.roots[branch] == nil {
-			n := *root
-			n.apply = &applicators{all: []*node{rest, root.apply.any[branch]}}
-			s.roots[branch] = &n
-		}
+		n, apply := *root, *root.apply
+		apply.ref, apply.any, apply.anyTag = root.apply.any[branch], others, nil
+		n.apply = &apply
+		s.roots[branch] = &n
 	}
 }

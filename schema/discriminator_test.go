@@ -126,6 +126,7 @@ func TestValidateForC026(t *testing.T) {
 		{"drop", `{"owner":"me","rows":["a"],"gone":false}`, true},
 		{"", `{"owner":"me","gone":true}`, true},
 		{"other", `{"owner":"me","rows":["a"]}`, true},
+		{"other", `{"owner":"me","rows":[1]}`, false},
 		{"other", `{"owner":"me"}`, false},
 		{"other", `{"rows":["a"]}`, false},
 	})

@@ -38,6 +38,30 @@
 // __proto__ are ordinary. Bytes that are not UTF-8, and half a surrogate pair, count as U+FFFD. Lengths are counted in
 // Unicode characters.
 //
+// # Results that depend on the input
+//
+// What a tool returns may depend on a property of its input, such as the name of an action. The schema of the result is then an
+// anyOf with the annotation [DiscriminatorKeyword], which Parse checks like a keyword:
+//
+//	{"anyOf": [{"type": "array"}, {"type": "integer"}],
+//	 "x-openclaw-input-discriminator": {"version": 1, "inputProperty": "action", "mapping": {"list": 0, "count": 1}}}
+//
+// [Schema.ValidateFor] checks a result against the branch of its action, and all that stands beside the branches. A schema
+// that is too large to be looked at as a whole, or that contains a reference, is not narrowed: then each action may
+// return what any other may. [Schema.Discriminator] says which it is.
+//
+// # Tagged unions
+//
+// Where the branches of an anyOf or oneOf have a property in common that is another string in each, the value of that property
+// says which branch was meant, with or without the annotation. The problems of a value are then those of that branch, an unknown value
+// gives the list of those there are, and [Schema.ApplyDefaults] and [Schema.CoerceIntegers] look into the branch. Whether
+// a value matches does not depend on it. [ForAction] makes such branches of Go types.
+//
+// # Schemas of others
+//
+// A program that shows or passes on schemas it did not write uses [ParseDeferred], which keeps what is wrong in the schema
+// instead of failing. No value matches such a schema; [Schema.Err] says why.
+//
 // # Problems
 //
 // A [*ValidationError] is made to be read by a model: at most five problems, each with a path as in JavaScript and a bounded

@@ -35,7 +35,24 @@ func (v *value) str() string {
 	if !v.isString() {
 		return ""
 	}
-	return string(unquoted(v.text))
+	text := unquoted(v.text)
+	switch string(text) { // names of types are so frequent that all schemas share them
+	case "string":
+		return "string"
+	case "object":
+		return "object"
+	case "array":
+		return "array"
+	case "integer":
+		return "integer"
+	case "number":
+		return "number"
+	case "boolean":
+		return "boolean"
+	case "null":
+		return "null"
+	}
+	return string(text)
 }
 
 // get returns the member of an object with that key, or nil.
@@ -47,6 +64,21 @@ func (v *value) get(key string) *value {
 		return &v.members[i].value
 	}
 	return nil
+}
+
+// unescapeToken returns the key that one token of a JSON Pointer stands for.
+func unescapeToken(token string) string {
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+}
+
+// step returns the member of an object with that key, or the item of an array with that number, or nil.
+func (v *value) step(key string) *value {
+	if v.isArray() {
+		if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(v.members) {
+			return &v.members[i].value
+		}
+	}
+	return v.get(key)
 }
 
 // find returns the number of the member with that key, or -1.
@@ -99,7 +131,7 @@ func (p *place) member(key string) *place { return &place{parent: p, key: key} }
 func (p *place) index(i int) *place { return &place{parent: p, item: i + 1} }
 
 // parseDocument reads the text of a schema. It is stricter than JSON: UTF-8 without a byte order mark, no key twice in an
-// object, at most MaxTextBytes and maxDocumentDepth.
+// object, at most MaxTextBytes and maxDocumentDepth. The result may keep the text, which must not change.
 func parseDocument(text []byte) (*value, error) {
 	root := &place{}
 	switch {
@@ -114,11 +146,8 @@ func parseDocument(text []byte) (*value, error) {
 	if err != nil {
 		return nil, &ParseError{root.String(), err.Error()}
 	}
-	if len(compact) > 0 && len(text) > 0 && &compact[0] == &text[0] {
-		compact = bytes.Clone(compact) // the caller keeps its slice
-	}
-	p := documentParser{text: compact}
-	doc, err := p.value(root, 1)
+	p := documentParser{text: compact, open: make([]member, 0, 16), path: make([]place, 0, 16)}
+	doc, err := p.value()
 	if err != nil {
 		return nil, err
 	}
@@ -129,54 +158,91 @@ func parseDocument(text []byte) (*value, error) {
 type documentParser struct {
 	text []byte
 	pos  int
+	open []member // the last one read of each object and array around pos, behind those before it
+	path []place  // of pos; only keys and numbers
+	done []member // of arrays and objects that have been read, with room for more
 }
 
-func (p *documentParser) value(at *place, depth int) (value, error) {
-	if depth > maxDocumentDepth {
-		return value{}, &ParseError{at.String(), fmt.Sprintf("nested deeper than %d levels", maxDocumentDepth)}
+// keep copies members to where they stay: one allocation serves many objects and arrays.
+func (p *documentParser) keep(members []member) []member {
+	const perMember = 20 // bytes of text, or more in nearly every schema
+	if n := len(members); n > cap(p.done)-len(p.done) {
+		p.done = make([]member, 0, max(n, min(64, len(p.text)/perMember)))
+	}
+	start := len(p.done)
+	p.done = append(p.done, members...)
+	return p.done[start:len(p.done):len(p.done)]
+}
+
+// here is the place of the value that is read.
+func (p *documentParser) here() *place {
+	at := &place{}
+	for _, step := range p.path {
+		step.parent = at
+		at = &step
+	}
+	return at
+}
+
+func (p *documentParser) value() (value, error) {
+	if len(p.path) >= maxDocumentDepth {
+		return value{}, &ParseError{p.here().String(), fmt.Sprintf("nested deeper than %d levels", maxDocumentDepth)}
 	}
 	start := p.pos
 	switch p.text[start] {
 	case '{', '[':
-		return p.container(at, depth)
+		return p.container()
 	}
 	p.pos = skip(p.text, start)
 	return value{text: p.text[start:p.pos]}, nil
 }
 
-func (p *documentParser) container(at *place, depth int) (value, error) {
-	start := p.pos
+func (p *documentParser) container() (value, error) {
+	start, first := p.pos, len(p.open)
 	object := p.text[start] == '{'
 	var v value
 	for p.pos++; p.text[p.pos] != '}' && p.text[p.pos] != ']'; {
 		if p.text[p.pos] == ',' {
 			p.pos++
 		}
-		m := member{}
-		here := place{parent: at}
+		m, step := member{}, place{item: len(v.members) + 1}
 		if object {
 			end := stringEnd(p.text, p.pos)
-			m.key = string(unquoted(p.text[p.pos:end]))
-			here.key = m.key
+			m.key = keyOf(p.text[p.pos:end])
+			step = place{key: m.key}
 			p.pos = end + 1
-		} else {
-			here.item = len(v.members) + 1
+			if v.find(m.key) >= 0 {
+				return value{}, &ParseError{p.here().String(), "the key " + quoteName(m.key) + " stands twice in this object"}
+			}
 		}
-		if object && v.find(m.key) >= 0 {
-			return value{}, &ParseError{at.String(), "the key " + quoteName(m.key) + " stands twice in this object"}
-		}
+		p.path = append(p.path, step)
 		var err error
-		if m.value, err = p.value(&here, depth+1); err != nil {
+		if m.value, err = p.value(); err != nil {
 			return value{}, err
 		}
-		v.members = append(v.members, m)
+		p.path = p.path[:len(p.path)-1]
+		p.open = append(p.open, m)
+		v.members = p.open[first:]
 		if object {
 			v.indexLast()
 		}
 	}
 	p.pos++
 	v.text = p.text[start:p.pos]
+	if len(v.members) > 0 {
+		v.members = p.keep(v.members)
+	}
+	p.open = p.open[:first]
 	return v, nil
+}
+
+// keyOf is the text of a key, given with its quotes. Keywords, which most keys are, take no memory.
+func keyOf(quoted []byte) string {
+	key := unquoted(quoted)
+	if name, ok := keywordNames[string(key)]; ok {
+		return name
+	}
+	return string(key)
 }
 
 // indexLast enters the last member into the index, which is made when there is more than a few.

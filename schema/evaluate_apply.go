@@ -22,7 +22,7 @@ func (e *evaluation) applied(a *applicators, pos int) bool {
 			}
 		}
 	}
-	if a.any != nil && !e.anyOf(a.any, pos) || a.one != nil && !e.oneOf(a.one, pos) {
+	if a.any != nil && !e.anyOf(a, pos) || a.one != nil && !e.oneOf(a, pos) {
 		ok = false
 	}
 	if a.not != nil {
@@ -64,9 +64,9 @@ func (e *evaluation) dynamicTarget(d *dynamicRef) *node {
 	return d.static
 }
 
-func (e *evaluation) anyOf(branches []*node, pos int) bool {
+func (e *evaluation) anyOf(a *applicators, pos int) bool {
 	found := false
-	for _, n := range branches {
+	for _, n := range a.any {
 		if e.quiet(n, pos) != invalid {
 			if found = true; e.notes == nil {
 				return true // with notes, the other branches have a say too
@@ -74,33 +74,33 @@ func (e *evaluation) anyOf(branches []*node, pos int) bool {
 		}
 	}
 	if !found {
-		e.reportBranches(branches, pos)
+		e.reportBranches(a.any, a.anyTag, pos)
 	}
 	return found
 }
 
-func (e *evaluation) oneOf(branches []*node, pos int) bool {
+func (e *evaluation) oneOf(a *applicators, pos int) bool {
 	first := -1
-	for i, n := range branches {
+	for i, n := range a.one {
 		if e.quiet(n, pos) == invalid {
 			continue
 		}
 		if first >= 0 {
-			e.problem("must match exactly one of %d alternatives, but matches number %d and number %d", len(branches), first+1, i+1)
+			e.problem("must match exactly one of %d alternatives, but matches number %d and number %d", len(a.one), first+1, i+1)
 			return false
 		}
 		first = i
 	}
 	if first < 0 {
-		e.reportBranches(branches, pos)
+		e.reportBranches(a.one, a.oneTag, pos)
 	}
 	return first >= 0
 }
 
-// reportBranches reports that a value matches none of the branches. If the type of the value leaves only one of them,
-// its problems are the ones to read; else the nearest branch is named.
-func (e *evaluation) reportBranches(branches []*node, pos int) {
-	if e.report == nil || e.gaveUp {
+// reportBranches reports that a value matches none of the branches. If the tag or the type of the value leaves only one of
+// them, its problems are the ones to read; else the nearest branch is named.
+func (e *evaluation) reportBranches(branches []*node, tag *tag, pos int) {
+	if e.report == nil || e.gaveUp || tag != nil && e.text[pos] == '{' && e.reportTagged(tag, pos) {
 		return
 	}
 	is := typeAt(e.text[pos])

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"testing"
 	"unicode/utf8"
 
@@ -17,18 +18,28 @@ func FuzzParse(f *testing.F) {
 		`{"$schema":"http://json-schema.org/draft-07/schema#","dependencies":{"a":["b"]},"items":[{}],"definitions":{}}`,
 		`{"pattern":"^(?!a)[\\s\\u00e9]\\p{L}$","patternProperties":{"[^]":false},"multipleOf":1e-7,"minimum":-0.0e5}`,
 		`{"properties":{"a":{"default":{},"properties":{"b":{"default":1}}}},"required":["a"],"unevaluatedProperties":false}`,
-		orderSchema,
+		orderSchema, recordsSchema, shapes,
+		`{"anyOf":[{"$ref":"#/$defs/a"}],"$defs":{"a":{}},"x-openclaw-input-discriminator":{"version":1,"inputProperty":"op","mapping":{"a":0}}}`,
+		`{"anyOf":[],"x-openclaw-input-discriminator":{"version":2,"inputProperty":"","mapping":{"a":-1,"b":1.5}}}`,
 	} {
 		f.Add([]byte(seed))
 	}
 	values := [][]byte{[]byte(`{}`), []byte(`{"a":[1,"x",null],"b":{"a":1.5}}`), []byte(`"12345678901234567890"`)}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := Parse(text)
+		deferred := ParseDeferred(text)
+		if fmt.Sprint(deferred.Err()) != fmt.Sprint(err) || !bytes.Equal(deferred.Text(), text) {
+			t.Fatalf("ParseDeferred(%q) gives %q, %v; Parse %v", text, deferred.Text(), deferred.Err(), err)
+		}
 		if err != nil {
 			if refusal, ok := errors.AsType[*ParseError](err); !ok || len(refusal.Path) > maxMessageBytes+3 {
 				t.Fatalf("Parse(%q) gives %#v", text, err)
 			}
+			checkInvariants(t, deferred, []byte(`{}`))
 			return
+		}
+		if d, ok := s.Discriminator(); ok && (d.InputProperty == "" || len(d.Values) == 0 || len(d.Values) != len(d.Branch) || d.Branches == 0) {
+			t.Fatalf("Parse(%q) gives %+v", text, d)
 		}
 		if !bytes.Equal(s.Text(), text) || !utf8.Valid(text) || !json.Valid(text) {
 			t.Fatalf("Parse accepted %q and gives back %q", text, s.Text())

@@ -47,6 +47,7 @@ type shape int
 const (
 	anyValue          shape = iota
 	aSchema                 // a schema
+	schemaOrBoolean         // additionalProperties: a schema, or a boolean in every draft
 	schemaList              // a non-empty array of schemas
 	schemaMap               // an object of schemas
 	schemaOrList            // items before 2020-12
@@ -100,11 +101,11 @@ var keywords = map[string]keyword{
 	"dependencies":          {shape: schemaOrNames, until: draft7},
 	"prefixItems":           {shape: schemaList, since: draft2020},
 	"items":                 {shape: schemaOrList},
-	"additionalItems":       {shape: aSchema, until: draft2019},
+	"additionalItems":       {shape: schemaOrBoolean, until: draft2019},
 	"contains":              {shape: aSchema, since: draft6},
 	"properties":            {shape: schemaMap},
 	"patternProperties":     {shape: schemaMap},
-	"additionalProperties":  {shape: aSchema},
+	"additionalProperties":  {shape: schemaOrBoolean},
 	"propertyNames":         {shape: aSchema, since: draft6},
 	"unevaluatedItems":      {shape: aSchema, since: draft2019},
 	"unevaluatedProperties": {shape: aSchema, since: draft2019},
@@ -143,6 +144,15 @@ var keywords = map[string]keyword{
 	"examples":         {shape: aList, since: draft6},
 }
 
+// keywordNames has the name of each keyword, so that all schemas can share it.
+var keywordNames = func() map[string]string {
+	names := make(map[string]string, len(keywords))
+	for name := range keywords {
+		names[name] = name
+	}
+	return names
+}()
+
 // keywordsOf calls visit for each member of a schema object that is a keyword of the dialect. Beside a $ref, drafts up to
 // 7 know nothing but the definitions that others refer to.
 func keywordsOf(v *value, d dialect, visit func(name string, k keyword, v *value) error) error {
@@ -176,6 +186,11 @@ func (w *schemaWalk) schema(v *value, at *place, r *resource) error {
 	if !v.isObject() && (!v.isBool() || r.dialect < draft6) {
 		return &ParseError{at.String(), "must be an object or a boolean, as every schema"}
 	}
+	return w.inside(v, at, r)
+}
+
+// inside visits a schema whose kind has been checked.
+func (w *schemaWalk) inside(v *value, at *place, r *resource) error {
 	if w.enter != nil {
 		var err error
 		if r, err = w.enter(v, at, r); err != nil {
@@ -194,6 +209,11 @@ func (w *schemaWalk) keyword(s shape, v *value, at *place, r *resource) error {
 	switch s {
 	case anyValue:
 	case aSchema:
+		return w.schema(v, at, r)
+	case schemaOrBoolean:
+		if v.isBool() {
+			return w.inside(v, at, r)
+		}
 		return w.schema(v, at, r)
 	case schemaOrList:
 		if !v.isArray() {

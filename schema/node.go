@@ -129,6 +129,7 @@ type applicators struct {
 	ref             *node
 	dynamic         *dynamicRef
 	all, any, one   []*node
+	anyTag, oneTag  *tag // by which the branches of any and of one differ, if they do by a tag
 	not             *node
 	when, then, els *node
 	metaschema      dialect // the value must be a schema of that dialect; 0: no such rule

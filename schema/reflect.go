@@ -32,14 +32,29 @@ import (
 //   - If T is a pointer, the schema is that of what it points to, without null: inputs are objects. See [ForResult].
 //
 // The error names the field whose type has no JSON form, such as a channel or a function, or whose tag cannot be applied.
-func For[T any]() (*Schema, error) { return forType(reflect.TypeFor[T](), false) }
+func For[T any]() (*Schema, error) {
+	return reflectType(reflect.TypeFor[T](), func(g *generator, t reflect.Type) (*jsonschema.Schema, error) {
+		return g.definition(t), nil
+	})
+}
 
 // ForResult is [For] for values that are only written: if T is a pointer, the schema also accepts null, which encoding/json
 // writes for a nil pointer.
-func ForResult[T any]() (*Schema, error) { return forType(reflect.TypeFor[T](), true) }
+func ForResult[T any]() (*Schema, error) {
+	if reflect.TypeFor[T]().Kind() != reflect.Pointer {
+		return For[T]()
+	}
+	return reflectType(reflect.TypeFor[T](), func(g *generator, t reflect.Type) (*jsonschema.Schema, error) {
+		if g.recursive[t] {
+			g.root = nil // "#" would be the schema with null
+			return nullable(g.mapped(t)), nil
+		}
+		return nullable(g.definition(t)), nil
+	})
+}
 
-func forType(t reflect.Type, result bool) (*Schema, error) {
-	orNull := result && t.Kind() == reflect.Pointer
+// reflectType makes a schema of what root makes of a type; of a pointer, that is what it points to.
+func reflectType(t reflect.Type, root func(*generator, reflect.Type) (*jsonschema.Schema, error)) (*Schema, error) {
 	for t.Kind() == reflect.Pointer && t.Name() == "" {
 		t = pointee(t)
 	}
@@ -51,21 +66,15 @@ func forType(t reflect.Type, result bool) (*Schema, error) {
 		definitions: jsonschema.Definitions{}, properties: map[string]string{}, plain: map[reflect.Type]bool{}}
 	g.reflector = jsonschema.Reflector{Anonymous: true, DoNotReference: true, Mapper: g.mapped,
 		KeyNamer: func(name string) string { return g.properties[name] }}
-	var s *jsonschema.Schema
-	switch {
-	case orNull && scan.recursive[t]:
-		g.root = nil // "#" would be the schema with null
-		s = nullable(g.mapped(t))
-	case orNull:
-		s = nullable(g.definition(t))
-	default:
-		s = g.definition(t)
-	}
+	s, err := root(&g, t)
 	if g.err != nil {
 		return nil, g.err
 	}
 	if g.tooLarge() {
 		return nil, fmt.Errorf("schema: the schema of %s is too large: it contains more than %d structs", t, maxStructs)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("schema: the schema of %s: %w", t, err)
 	}
 	if len(g.definitions) > 0 {
 		s.Definitions = g.definitions

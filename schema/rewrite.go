@@ -13,7 +13,8 @@ import (
 // It also writes integers in the one form that the integer types of Go read: where the schema wants an integer and not any
 // number, 1.0 becomes 1 and 1e2 becomes 100. Integers of more than 20 digits stay as they are written.
 //
-// It looks where ApplyDefaults looks, and also behind $ref and behind an anyOf or oneOf that only adds null.
+// It looks where ApplyDefaults looks, and also behind $ref, in tagged unions too, and behind an anyOf or oneOf that only
+// adds null.
 //
 // If there is nothing to rewrite, the result is value itself. A value that is not JSON is returned as it is.
 func (s *Schema) CoerceIntegers(value []byte) []byte {
@@ -86,6 +87,7 @@ type rewriter struct {
 	out    []byte
 	mark   int // text[:mark] is in out
 	added  int // bytes of defaults
+	looked int // bytes read to find tags
 	scalar func(r *rewriter, n *node, pos, end int)
 }
 
@@ -109,7 +111,7 @@ func (r *rewriter) result(original []byte) []byte {
 
 // scalars calls r.scalar for the strings, numbers and nulls in the value at pos, and returns the place after it.
 func (r *rewriter) scalars(n *node, pos int) int {
-	n = n.beneath(r.text[pos] == 'n')
+	n = r.beneath(n, pos)
 	if n == nil {
 		return skip(r.text, pos)
 	}
@@ -173,12 +175,21 @@ func (r *rewriter) members(o *objectRules, pos int, visit func(n *node, i, pos i
 	return pos + 1
 }
 
-// beneath follows $ref, and an anyOf or oneOf of null and one other schema, to the schema that describes the value. It
-// returns nil if there are several. For a null, an anyOf or oneOf of null describes it, and the result is nil too.
-func (n *node) beneath(null bool) *node {
+// beneath follows $ref, an anyOf or oneOf of null and one other schema, and one whose branches have a tag, to the schema that
+// describes the value at pos. It returns nil if there are several. For a null, an anyOf or oneOf of null describes it, and
+// the result is nil too.
+func (r *rewriter) beneath(n *node, pos int) *node {
 	const far = 64 // longer chains are left alone
+	null := r.text[pos] == 'n'
 	for range far {
-		if n == nil || n.types != 0 || n.apply == nil {
+		if n == nil || n.apply == nil {
+			return n
+		}
+		if branch := r.tagged(n, pos); branch != nil {
+			n = branch
+			continue
+		}
+		if n.types != 0 {
 			return n
 		}
 		a := n.apply

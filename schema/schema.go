@@ -28,6 +28,7 @@ var errZero = errors.New("schema: the zero Schema is no schema; make one with Pa
 // Parse compiles a schema. It checks the whole text, the parts that no value will reach included, and returns a
 // [*ParseError] for the first thing that is wrong. Parse never opens a file or a connection.
 func Parse(text []byte) (*Schema, error) {
+	text = bytes.Clone(text)
 	doc, err := parseDocument(text)
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func Parse(text []byte) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Schema{text: bytes.Clone(text), root: root, selector: selector}, nil
+	return &Schema{text: text, root: root, selector: selector}, nil
 }
 
 // ParseDeferred is [Parse] for the schema of somebody else, that a program has to go on with even if it is bad. It never
@@ -63,6 +64,9 @@ func (s *Schema) Err() error {
 	}
 	return s.err
 }
+
+// Size is the number of bytes that Text returns.
+func (s *Schema) Size() int { return len(s.text) }
 
 // Text returns a copy of the schema as it was given, annotations included.
 func (s *Schema) Text() []byte { return bytes.Clone(s.text) }

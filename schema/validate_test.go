@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/cellmode/cellmode/internal/schematest"
 )
 
 // TestProblems shows the paths and messages for each keyword.
@@ -155,7 +157,7 @@ func TestDeepRecursion(t *testing.T) {
 func TestProblemsTellNoValues(t *testing.T) {
 	t.Parallel()
 	const secret = "4929123456781234"
-	for _, group := range suiteGroups(t, "draft2020-12") {
+	for _, group := range schematest.Suite(t, "draft2020-12") {
 		for _, g := range group {
 			s, err := Parse(g.Schema)
 			if err != nil {
@@ -237,23 +239,6 @@ func TestConcurrentUse(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-// TestUnionKeepsRoot is case C026: the constraints beside a union hold for each of its branches.
-func TestUnionKeepsRoot(t *testing.T) {
-	t.Parallel()
-	s := mustParse(t, `{"type":"object","properties":{"owner":{"const":"me"}},"required":["owner"],
-		"anyOf":[{"type":"object","properties":{"rows":{"type":"array","items":{"type":"string"}}},"required":["rows"]},
-		         {"type":"object","properties":{"gone":{"type":"boolean"}},"required":["gone"]}],
-		"x-openclaw-input-discriminator":{"version":1,"inputProperty":"op","mapping":{"list":0,"drop":1}}}`)
-	for value, valid := range map[string]bool{
-		`{"owner":"me","rows":["a"]}`: true, `{"owner":"me","gone":true}`: true, `{"rows":["a"]}`: false, `{"owner":"you","rows":[]}`: false,
-		`{"owner":"me","rows":[1]}`: false,
-	} {
-		if err := s.Validate([]byte(value)); (err == nil) != valid {
-			t.Errorf("%s: %v", value, err)
-		}
-	}
 }
 
 // TestRealSchemas checks values for schemas of real servers, and that their own examples of defaults match.

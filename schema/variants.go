@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/cellmode/cellmode/internal/jsontext"
 )
@@ -19,11 +20,14 @@ type Variant struct {
 // Variants returns the schema of a result whose form depends on a property of the input, such as the name of an operation:
 // an anyOf with a branch for each form, and the annotation [DiscriminatorKeyword] that says which value selects which branch.
 //
+// [Schema.ValidateFor] then checks a result against the branch of its input.
+//
 // Variants whose schemas are the same, or have the same text, share a branch. A reference inside of a branch keeps its
-// meaning. The schemas must be of one draft. The error names the variant that cannot be used.
+// meaning, but a schema with a reference is not narrowed, see [Discriminator]. The schemas must be of one draft, and without
+// an error ([Schema.Err]). The error names the variant that cannot be used.
 func Variants(inputProperty string, variants ...Variant) (*Schema, error) {
-	if inputProperty == "" {
-		return nil, errors.New("schema: Variants needs the name of an input property")
+	if inputProperty == "" || !utf8.ValidString(inputProperty) {
+		return nil, errors.New("schema: Variants needs the name of an input property, in valid UTF-8")
 	}
 	if len(variants) == 0 {
 		return nil, fmt.Errorf("schema: no variants for %s", quoteName(inputProperty))
@@ -38,6 +42,8 @@ func Variants(inputProperty string, variants ...Variant) (*Schema, error) {
 		switch {
 		case v.Value == "":
 			return nil, u.fail(v, "has no value")
+		case !utf8.ValidString(v.Value):
+			return nil, u.fail(v, "is not valid UTF-8")
 		case v.Schema == nil:
 			return nil, u.fail(v, "has no schema")
 		case v.Schema.Err() != nil:

@@ -81,6 +81,8 @@ func TestVariantsRefuses(t *testing.T) {
 		{"", []Variant{{"a", any}}, "input property"},
 		{"op", nil, `no variants for "op"`},
 		{"op", []Variant{{"a", any}, {"", any}}, `"" of "op" has no value`},
+		{"\xff", []Variant{{"a", any}}, "input property"},
+		{"op", []Variant{{"\xff", any}}, "is not valid UTF-8"},
 		{"op", []Variant{{"a", any}, {"b", nil}}, `"b" of "op" has no schema`},
 		{"op", []Variant{{"a", any}, {"b", any}, {"a", any}}, `"a" of "op" stands twice`},
 		{"op", []Variant{{"a", any}, {"b", old}}, `"b" of "op" has a schema of another draft`},

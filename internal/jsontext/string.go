@@ -2,6 +2,7 @@ package jsontext
 
 import (
 	"math/bits"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -136,3 +137,38 @@ func isLowSurrogate(s []byte) bool {
 }
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
+
+// EscapeNonASCII gives JSON text with every character beyond ASCII as an escape: the same value, in a text that is one byte a
+// character in any encoding. Bytes that are not UTF-8 become U+FFFD. The result is src itself if there is nothing to
+// escape.
+func EscapeNonASCII(src []byte) []byte {
+	beyond := 0
+	for _, b := range src {
+		if b >= utf8.RuneSelf {
+			beyond++
+		}
+	}
+	if beyond == 0 {
+		return src
+	}
+	dst := make([]byte, 0, len(src)+4*beyond)
+	for len(src) > 0 {
+		if src[0] < utf8.RuneSelf {
+			dst = append(dst, src[0])
+			src = src[1:]
+			continue
+		}
+		r, size := utf8.DecodeRune(src)
+		src = src[size:]
+		if r > 0xffff {
+			high, low := utf16.EncodeRune(r)
+			dst, r = appendUnicodeEscape(dst, high), low
+		}
+		dst = appendUnicodeEscape(dst, r)
+	}
+	return dst
+}
+
+func appendUnicodeEscape(dst []byte, unit rune) []byte {
+	return append(dst, '\\', 'u', hexDigits[unit>>12&15], hexDigits[unit>>8&15], hexDigits[unit>>4&15], hexDigits[unit&15])
+}
