@@ -1,0 +1,15 @@
+// Generated from the schemas of the tool, which own all constraints: describe() on the callable returns them.
+// A type is never narrower than its schema. What TypeScript cannot say, or not within the bounds of this file, is unknown.
+// A result arrives whole and as declared, or the promise rejects.
+declare function save(input: {
+  $ref: string;
+  default?: string;
+  definitions?: string;
+  description?: string;
+  enum?: string;
+  items?: string;
+  properties: { [key: string]: string };
+  required?: boolean;
+  title: string;
+  type?: string;
+}): Promise<unknown>;

@@ -1,0 +1,7 @@
+// Generated from the schemas of the tool, which own all constraints: describe() on the callable returns them.
+// A type is never narrower than its schema. What TypeScript cannot say, or not within the bounds of this file, is unknown.
+// A result arrives whole and as declared, or the promise rejects.
+declare function deploy(input: {
+  labels: { [key: string]: string };
+  limits?: { cpu: string; [key: string]: number | string };
+}): Promise<unknown>;

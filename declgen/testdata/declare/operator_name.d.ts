@@ -1,0 +1,7 @@
+// Generated from the schemas of the tool, which own all constraints: describe() on the callable returns them.
+// A type is never narrower than its schema. What TypeScript cannot say, or not within the bounds of this file, is unknown.
+// A result arrives whole and as declared, or the promise rejects.
+declare function keyof(input?: globalThis.keyof.Input): Promise<unknown>;
+declare namespace keyof {
+  type Input = { next?: globalThis.keyof.Input };
+}
