@@ -42,6 +42,27 @@ func BenchmarkCallBesideSequential(b *testing.B) {
 	benchmarkCall(b, json.RawMessage(`{"i":1,"text":"hello"}`), echo("echo"), rawTool(toolcatalog.Spec{Name: "s", Sequential: true}))
 }
 
+// BenchmarkCallWatched has all that a host can put around a call, doing nothing.
+func BenchmarkCallWatched(b *testing.B) {
+	c := newCatalogWith(b, toolcatalog.Options{
+		Policy: toolcatalog.Policy{Decide: func(context.Context, toolcatalog.Call) toolcatalog.Decision { return toolcatalog.Ask("") }},
+		Hooks: []toolcatalog.Hook{{
+			Before: func(context.Context, toolcatalog.Call) (json.RawMessage, error) { return nil, nil },
+			After:  func(context.Context, toolcatalog.Call, json.RawMessage) (json.RawMessage, error) { return nil, nil },
+		}},
+		Approver: func(context.Context, toolcatalog.Call, string) error { return nil },
+		Observer: func(context.Context, toolcatalog.Event) {},
+	}, echo("echo"))
+	input := json.RawMessage(`{"i":1,"text":"hello"}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.Call(b.Context(), "echo", input); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1e3, "us/call")
+}
+
 // BenchmarkCallFloor is what a call cannot do without: a goroutine, and encoding/json both ways.
 func BenchmarkCallFloor(b *testing.B) {
 	input := []byte(`{"i":1,"text":"hello"}`)
@@ -93,22 +114,64 @@ func BenchmarkCallMegabyte(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/1e3, "ms/call")
 }
 
+// manyTools makes tools of which a third has a schema of its own.
+func manyTools(b *testing.B, size int) []*toolcatalog.Tool {
+	tools := make([]*toolcatalog.Tool, size)
+	for i := range tools {
+		if name := fmt.Sprintf("tool-%d", i); i%3 == 0 {
+			tools[i] = rawTool(toolcatalog.Spec{Name: name, Input: mustParse(b, fmt.Sprintf(
+				`{"type":"object","properties":{"field_%d":{"type":"string"}},"additionalProperties":false}`, i))})
+		} else {
+			tools[i] = echo(name)
+		}
+	}
+	return tools
+}
+
 func BenchmarkNew(b *testing.B) {
 	for _, size := range []int{10, 1_000, 10_000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
-			tools := make([]*toolcatalog.Tool, size)
-			for i := range tools {
-				if name := fmt.Sprintf("tool-%d", i); i%3 == 0 {
-					tools[i] = rawTool(toolcatalog.Spec{Name: name, Input: mustParse(b, fmt.Sprintf(
-						`{"type":"object","properties":{"field_%d":{"type":"string"}},"additionalProperties":false}`, i))})
-				} else {
-					tools[i] = echo(name)
-				}
-			}
+			tools := manyTools(b, size)
 			for b.Loop() {
 				newCatalog(b, tools...)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(size)/1e3, "us/tool")
+		})
+	}
+}
+
+// BenchmarkQuickIndex makes the quick index with the hints of all tools, of a new catalog of known tools, and of a catalog
+// that has made it before.
+func BenchmarkQuickIndex(b *testing.B) {
+	perTool := func(b *testing.B, size int) {
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(size)/1e3, "us/tool")
+	}
+	fresh := func(b *testing.B, c func() *toolcatalog.Catalog) {
+		for b.Loop() {
+			b.StopTimer()
+			c := c()
+			b.StartTimer()
+			if c.QuickIndex(0) == "" {
+				b.Fatal("no index")
+			}
+		}
+	}
+	for _, size := range []int{10, 1_000, 10_000} {
+		b.Run(fmt.Sprintf("tools/%d", size), func(b *testing.B) {
+			fresh(b, func() *toolcatalog.Catalog { return newCatalog(b, manyTools(b, size)...) })
+			perTool(b, size)
+		})
+		b.Run(fmt.Sprintf("catalog/%d", size), func(b *testing.B) {
+			tools := manyTools(b, size)
+			newCatalog(b, tools...).QuickIndex(0)
+			fresh(b, func() *toolcatalog.Catalog { return newCatalog(b, tools...) })
+			perTool(b, size)
+		})
+		b.Run(fmt.Sprintf("again/%d", size), func(b *testing.B) {
+			c := newCatalog(b, manyTools(b, size)...)
+			for b.Loop() {
+				c.QuickIndex(0)
+			}
 		})
 	}
 }

@@ -1,17 +1,11 @@
 package toolcatalog
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"sync/atomic"
-
-	"github.com/cellmode/cellmode/internal/jsontext"
-	"github.com/cellmode/cellmode/schema"
 )
 
 // Call calls a tool and returns its result as compact JSON text. The name is a callable name, or a tool's own name: no name
@@ -39,6 +33,7 @@ type Admission struct {
 	onApproval func(waiting bool) // nil: nobody wants to know
 	used       atomic.Bool
 	at         Stage // how far the call got
+	called     bool  // the tool's function was
 }
 
 // Admit takes the next place for a call of a tool, by the names that [Catalog.Call] takes. It fixes the order of calls
@@ -56,14 +51,17 @@ func (c *Catalog) Admit(name string) *Admission {
 
 // Run makes the call and waits for its end, like [Catalog.Call].
 func (a *Admission) Run(ctx context.Context, input json.RawMessage) (json.RawMessage, error) {
-	type outcome struct {
+	var outcome struct {
 		result json.RawMessage
 		err    error
 	}
-	ended := make(chan outcome, 1)
-	a.Go(ctx, input, func(result json.RawMessage, err error) { ended <- outcome{result, err} })
-	o := <-ended
-	return o.result, o.err
+	ended := make(chan struct{})
+	a.Go(ctx, input, func(result json.RawMessage, err error) {
+		outcome.result, outcome.err = result, err
+		close(ended)
+	})
+	<-ended
+	return outcome.result, outcome.err
 }
 
 // Go makes the call on a new goroutine and returns at once. At the end of the call that goroutine calls done, exactly once,
@@ -130,9 +128,14 @@ func (a *Admission) enter(ctx context.Context) (context.Context, error) {
 	if a.watch != nil {
 		defer a.watch.queued()
 	}
+	if a.onApproval != nil {
+		ctx = context.WithValue(ctx, approvalKey{}, a.onApproval)
+	}
 	if a.ticket != nil {
 		entered, err := a.ticket.enter(ctx)
 		if err != nil {
+			// It will not run, so that nothing may wait for it: not a call that the observer makes now either.
+			a.ticket.release()
 			return ctx, a.entry.notStarted(err)
 		}
 		ctx = entered
@@ -141,166 +144,6 @@ func (a *Admission) enter(ctx context.Context) (context.Context, error) {
 		return ctx, a.entry.notStarted(err)
 	}
 	return ctx, nil
-}
-
-// run takes a call whose turn it is from its input to its result. Without a watch, the stages of the host fall away.
-func (a *Admission) run(ctx context.Context, input json.RawMessage) (json.RawMessage, error) {
-	e := a.entry
-	a.at = StageInput
-	input, err := e.compact(input)
-	if err != nil {
-		return nil, err
-	}
-	var decision Decision
-	if a.watch != nil {
-		a.watch.input(input)
-		if decision, err = a.decide(ctx); err != nil {
-			return nil, err
-		}
-		if input, err = a.before(ctx, input); err != nil {
-			return nil, err
-		}
-		a.watch.input(input)
-	}
-
-	a.at = StageInput
-	if input, err = e.prepare(input); err != nil {
-		return nil, err
-	}
-	in, err := e.handle.decode(input)
-	if err != nil {
-		return nil, e.contractError(CodeInputContract, EffectStatusNone, err)
-	}
-	if a.watch != nil {
-		a.watch.input(input)
-		if err := a.approve(ctx, decision); err != nil {
-			return nil, err
-		}
-		if err := contextError(ctx); err != nil { // the stages of the host may have taken their time
-			return nil, e.notStarted(err)
-		}
-		a.start(ctx)
-	}
-
-	a.at = StageRun
-	out, err := e.handle.run(ctx, in)
-	if err != nil {
-		return nil, e.toolError(err)
-	}
-	result, err := encode(out)
-	if err != nil {
-		return nil, e.contractError(CodeOutputContract, EffectStatusUnknown, err)
-	}
-	if e.output != nil && e.nils {
-		result = e.output.FillNils(result)
-	}
-	if a.watch != nil {
-		a.watch.ran()
-		if result, err = a.after(ctx, result); err != nil {
-			return nil, err
-		}
-	}
-
-	a.at = StageOutput
-	if e.output != nil {
-		if err := e.output.Validate(result); err != nil {
-			return nil, e.contractError(CodeOutputContract, EffectStatusUnknown, err)
-		}
-	}
-	return result, nil
-}
-
-// compact makes an input compact JSON text, and {} of none.
-func (e *entry) compact(input json.RawMessage) (json.RawMessage, error) {
-	text, err := jsontext.Compact(input)
-	if err != nil && len(bytes.TrimSpace(input)) > 0 {
-		return nil, e.contractError(CodeInputContract, EffectStatusNone, err)
-	}
-	return orEmpty(text), nil
-}
-
-// orEmpty reads no input, and null, as {}.
-func orEmpty(input json.RawMessage) json.RawMessage {
-	if len(input) == 0 || string(input) == "null" {
-		return json.RawMessage("{}")
-	}
-	return input
-}
-
-// prepare makes an input ready for the function: for a tool with an input contract with exact integers, completed and checked.
-func (e *entry) prepare(input json.RawMessage) (json.RawMessage, error) {
-	if e.input == nil {
-		return input, nil
-	}
-	text := e.input.CoerceIntegers(input)
-	text, err := e.input.ApplyDefaults(text)
-	if err == nil {
-		err = e.input.Validate(text)
-	}
-	if err != nil {
-		failure := e.contractError(CodeInputContract, EffectStatusNone, err)
-		failure.hint = inputHint(e.input.Text(), text)
-		return nil, failure
-	}
-	return text, nil
-}
-
-// interrupted is the error of a call that did not return: because of a panic or, if there is none, of runtime.Goexit. It
-// blames who was at work: a function of the host, or the tool, methods of its types and its errors included. The details are for
-// the log only.
-func (a *Admission) interrupted(panicked any) *CallError {
-	e, err, did := a.entry, ErrPanic, "panicked; the log of the host has the details"
-	if panicked == nil {
-		err, did = ErrNoResult, "ended without an answer"
-	}
-	a.catalog.logger.Error("tool call interrupted",
-		"tool", e.ToolName, "stage", a.at, "error", err, "panic", panicked, "stack", string(debug.Stack()))
-	switch a.at {
-	case StagePolicy, StageHook, StageApproval:
-		return e.refused(a.at, "it "+did, err)
-	case StageAfterHook:
-		failure := e.failure(CodeToolError, EffectStatusUnknown, err)
-		failure.text = withheld(e.CallableName, "a hook that gets its result "+did)
-		return failure
-	}
-	effect := EffectStatusUnknown
-	if a.at < StageRun {
-		effect = EffectStatusNone
-	}
-	return e.failure(CodeToolError, effect, err)
-}
-
-// toolError is the error of a call whose function returned err.
-func (e *entry) toolError(err error) *CallError {
-	code := CodeToolError
-	if isInvalidInput(err) {
-		code = CodeInvalidInput
-	}
-	failure := e.failure(code, EffectStatusUnknown, err)
-	failure.text = validText(err.Error())
-	return failure
-}
-
-func (e *entry) failure(code ErrorCode, effect string, err error) *CallError {
-	return &CallError{Code: code, Tool: e.ToolName, CallableName: e.CallableName, EffectStatus: effect, Err: err}
-}
-
-// notStarted is the error of a call that ended before its function was called.
-func (e *entry) notStarted(err error) *CallError {
-	return e.failure(CodeToolError, EffectStatusNone,
-		fmt.Errorf("%s was not called: %w", clip(e.CallableName, maxShownName), err))
-}
-
-// contractError is the error of a value that is not what the contract says: code is CodeInputContract or CodeOutputContract.
-func (e *entry) contractError(code ErrorCode, effect string, err error) *CallError {
-	failure := e.failure(code, effect, err)
-	var invalid *schema.ValidationError
-	if errors.As(err, &invalid) {
-		failure.Problems = invalid.Problems
-	} else {
-		failure.Problems = []schema.Problem{codecProblem(code, err)}
-	}
-	return failure
 }
 
 // contextError is nil, or why ctx is done: its error, and its cause if that says more.

@@ -213,15 +213,15 @@ func TestCallInputContract(t *testing.T) {
 		return 1, nil
 	}))
 	for _, tt := range []struct{ in, hint string }{
-		{`{"filter":{},"srot":"x"}`, `Did you mean "sort"? Correct`},
-		{`{"filter":{"statsu":"x"}}`, `Did you mean "status"? Correct`},
-		{`{"filter":{},"list":[{},{"limits":1}]}`, `Did you mean "limit"? Correct`},
+		{`{"filter":{},"srot":"x"}`, `Did you mean "sort"? Expected: find_it({ filter: {`},
+		{`{"filter":{"statsu":"x"}}`, `Did you mean "status"? Expected`},
+		{`{"filter":{},"list":[{},{"limits":1}]}`, `Did you mean "limit"? Expected`},
 		{`{"filter":{"zzz":1}}`, `"status", "limit"`},
-		{`{"filter":{"status":"x","statsu":"y"}}`, `. Correct`}, // status is given
-		{`{}`, `The properties are "filter", "sort", "list".`},
-		{`{"filter":{"limit":"many"}}`, `The properties are`},
-		{`[]`, `The properties are`},
-		{`"` + strings.Repeat("x", 100_000) + `"`, `The properties are`},
+		{`{"filter":{"status":"x","statsu":"y"}}`, `known are "status", "limit". Expected`}, // status is given
+		{`{}`, `is missing. Expected: find_it({ filter: {`},
+		{`{"filter":{"limit":"many"}}`, `Expected: find_it({ filter: {`},
+		{`[]`, `Expected: find_it({ filter: {`},
+		{`"` + strings.Repeat("x", 100_000) + `"`, `Expected: find_it({ filter: {`},
 		{`{"` + strings.Repeat("x", 100_000) + `":1}`, `"filter", "sort", "list"`},
 	} {
 		_, err := c.Call(t.Context(), "find_it", json.RawMessage(tt.in))

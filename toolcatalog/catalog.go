@@ -2,12 +2,14 @@ package toolcatalog
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
 	"reflect"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cellmode/cellmode/schema"
@@ -15,36 +17,44 @@ import (
 
 // Options is what a host decides for a catalog. The zero value, and nil, grant nothing beyond the tools given.
 type Options struct {
-	// Policy says which tools are offered and which calls are made. Zero: all.
+	// Policy says which tools are offered and which calls are made. Zero: all, but see [Policy].Decide where there is an
+	// Approver.
 	Policy Policy
 
 	// Hooks run around every call, the first one outermost. None: inputs and results are as caller and tool give them.
 	Hooks []Hook
 
-	// Approver is asked for the calls that need somebody's approval, see [Policy].Decide. Nil: nobody can approve, and calls that
-	// would need it are refused.
+	// Approver is asked for the calls that need somebody's approval, see [Policy].Decide. Nil: nobody can approve, and
+	// calls that would need it are refused.
 	Approver Approver
 
 	// Observer is told about every call. Nil: nobody is.
 	Observer Observer
 
-	// ObserveValues adds inputs, results and errors to the events, which may be secret. False: events hold names, sizes, times and
-	// codes only.
+	// ObserveValues adds inputs, results and errors to the events, which may be secret. False: events hold names, sizes,
+	// times and codes only.
 	ObserveValues bool
 
-	// Logger receives what must not reach the model: panics of tools and of the functions above, with their Go stacks. Nil: nothing
-	// is logged.
+	// Skills are instruction documents that programs can list, search and read. Nil: none.
+	Skills []Skill
+
+	// Logger receives what must not reach the model: panics of tools and of the functions above, with their Go stacks. Nil:
+	// nothing is logged.
 	Logger *slog.Logger
 }
 
-// Catalog is a set of tools with their names. It is immutable and safe for concurrent use; calls that wait for each other
-// because of [Spec].Sequential do so across all users of the catalog.
+// Catalog is a set of tools with their names, made by [New]; the zero value is an empty one. It is immutable and safe for
+// concurrent use; calls that wait for each other because of [Spec].Sequential do so across all users of the catalog.
 type Catalog struct {
 	entries []entry           // sorted by callable name
 	index   map[string]*entry // by callable name, and by tool name; the two never collide, see allocateNames
 	clients int               // how many entries are client tools
 	queue   *queue            // nil if no tool is sequential
+	finder  *finder           // of places in entries
 	logger  *slog.Logger
+
+	skills      []Skill // sorted by name
+	skillFinder *finder
 
 	policy        Policy
 	hooks         []Hook
@@ -53,6 +63,11 @@ type Catalog struct {
 	observeValues bool
 	watched       bool          // there is any of them: calls have a watch
 	calls         atomic.Uint64 // IDs given out, if watched
+
+	// What is made when it is first asked for, by the place of the tool in entries.
+	files     []atomic.Pointer[string] // declarations
+	rendering sync.Mutex               // held while one is made
+	lastIndex atomic.Pointer[boundedText]
 }
 
 // Entry describes one tool of a catalog. Its JSON form is what cells see of a tool.
@@ -67,11 +82,13 @@ type Entry struct {
 	Description string `json:"description,omitempty"` // Spec.Description
 	Source      Source `json:"source"`
 
-	// Input and Output are one-line TypeScript hints of the contracts, and APIPath is the path of the tool's declaration.
-	// They are empty until declarations are generated for the catalog.
-	Input   string `json:"input,omitempty"`
-	Output  string `json:"output,omitempty"`
-	APIPath string `json:"apiPath,omitempty"`
+	// Input and Output are the contracts as one line of TypeScript each. Input may be shortened ("..."), and is "unknown"
+	// where nothing is declared; Output is complete, or empty where the result is not declared, not closed, or too long for
+	// a line. Of a client tool nothing is believed.
+	Input  string `json:"input"`
+	Output string `json:"output,omitempty"`
+
+	APIPath string `json:"apiPath"` // of the tool's declaration, for [Catalog.ReadFile]
 
 	// What the host needs to know before a call, from Spec. Cells do not see it.
 	Sequential bool   `json:"-"`
@@ -83,10 +100,12 @@ type Entry struct {
 // entry is a tool with its place in a catalog.
 type entry struct {
 	Entry
-	handle handler
-	input  *schema.Schema // nil: inputs are not checked
-	output *schema.Schema // nil: results are not checked
-	nils   bool           // results come from a Go type, whose nil slices and maps encoding/json writes as null
+	contracts
+	handle   handler
+	place    int                                    // in Catalog.entries
+	declared struct{ input, output *schema.Schema } // what is shown: also what checks nothing, and what a client says
+	examples []json.RawMessage                      // of inputs
+	hints    *atomic.Pointer[hints]                 // of the tool, whatever catalogs it is in
 }
 
 // New makes a catalog of tools. If tools are badly defined, the error is a [DefinitionErrors] that names every one of them.
@@ -110,10 +129,11 @@ func New(tools []*Tool, opts *Options) (*Catalog, error) {
 	for i, t := range tools {
 		b.add(i, t)
 	}
+	skills := b.skills(o.Skills)
 	if len(b.bad) > 0 {
 		return nil, b.bad
 	}
-	return b.catalog(o), nil
+	return b.catalog(o, skills), nil
 }
 
 // builder collects the tools of a new catalog.
@@ -136,6 +156,12 @@ type derivedSchema struct {
 	err    error
 }
 
+// Kinds of definitions.
+const (
+	kindTool  = "tool"
+	kindSkill = "skill"
+)
+
 var (
 	errNilTool   = errors.New("the tool is nil")
 	errDuplicate = errors.New("another tool has the same name")
@@ -144,12 +170,12 @@ var (
 
 func (b *builder) add(index int, t *Tool) {
 	if t == nil {
-		b.bad = append(b.bad, &DefinitionError{Index: index, Err: errNilTool})
+		b.bad = append(b.bad, &DefinitionError{Kind: kindTool, Index: index, Err: errNilTool})
 		return
 	}
 	e, err := b.entry(t)
 	if err != nil {
-		b.bad = append(b.bad, &DefinitionError{Index: index, Tool: t.spec.Name, Err: err})
+		b.bad = append(b.bad, &DefinitionError{Kind: kindTool, Index: index, Name: t.spec.Name, Err: err})
 		return
 	}
 	place, taken := b.places[e.ToolName]
@@ -158,7 +184,7 @@ func (b *builder) add(index int, t *Tool) {
 		b.places[e.ToolName] = len(b.entries)
 		b.entries = append(b.entries, e)
 	case e.Source == b.entries[place].Source:
-		b.bad = append(b.bad, &DefinitionError{Index: index, Tool: e.ToolName, Err: errDuplicate})
+		b.bad = append(b.bad, &DefinitionError{Kind: kindTool, Index: index, Name: e.ToolName, Err: errDuplicate})
 	case e.Source == Client:
 		b.entries[place] = e
 	}
@@ -179,24 +205,51 @@ func (b *builder) entry(t *Tool) (entry, error) {
 			Effect:      t.spec.Effect,
 		},
 		handle: t.handle,
+		hints:  &t.hints,
 	}
+	e.declared.input, e.declared.output = t.spec.Input, t.spec.Output
 	if t.spec.Source == Native {
 		var err error
-		if e.input, err = b.contract(t.spec.Input, t.input, false); err != nil {
+		if e.declared.input, err = b.declared(t.spec.Input, t.input, false); err != nil {
 			errs = append(errs, fmt.Errorf("input schema: %w", err))
 		}
+		e.input = contract(e.declared.input)
 		errs = append(errs, b.checkInput(e.input))
-		if e.output, err = b.contract(t.spec.Output, t.output, true); err != nil {
+		if e.declared.output, err = b.declared(t.spec.Output, t.output, true); err != nil {
 			errs = append(errs, fmt.Errorf("output schema: %w", err))
 		}
+		e.output = contract(e.declared.output)
 		e.nils = t.output.typ != nil
+		e.resolve()
+	}
+	if errors.Join(errs...) == nil {
+		var err error
+		if e.examples, err = e.checkExamples(t.spec.Examples); err != nil {
+			errs = append(errs, err)
+		}
 	}
 	return e, errors.Join(errs...)
 }
 
-// contract is the schema that values are checked against: the given one, else that of the Go type. A schema that accepts
-// everything checks nothing.
-func (b *builder) contract(given *schema.Schema, typ typeSchema, result bool) (*schema.Schema, error) {
+// checkExamples gives the examples of inputs as JSON, if a call would take them.
+func (e *entry) checkExamples(given []any) ([]json.RawMessage, error) {
+	var list []json.RawMessage
+	var errs []error
+	for i, v := range given {
+		text, err := encode(v)
+		if err == nil && e.broken == nil {
+			_, err = e.completeInput(text)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("example %d: %w", i, err))
+		}
+		list = append(list, text)
+	}
+	return list, errors.Join(errs...)
+}
+
+// declared is the schema of one side of a tool: the given one, else that of the Go type.
+func (b *builder) declared(given *schema.Schema, typ typeSchema, result bool) (*schema.Schema, error) {
 	if given == nil && typ.derive != nil {
 		key := derivation{typ.typ, result && typ.typ.Kind() == reflect.Pointer}
 		d, ok := b.derived[key]
@@ -209,20 +262,33 @@ func (b *builder) contract(given *schema.Schema, typ typeSchema, result bool) (*
 		}
 		given = d.schema
 	}
-	if given != nil && given.IsAny() {
+	if given == nil {
 		return nil, nil
+	}
+	if err := given.Err(); err != nil {
+		if _, deferred := errors.AsType[*schema.ParseError](err); !deferred { // a zero Schema; a deferred one fails its calls
+			return nil, err
+		}
 	}
 	return given, nil
 }
 
-// checkInput refuses an input schema that no call could satisfy.
+// contract is what of a schema there is to check: nothing, if it accepts everything.
+func contract(declared *schema.Schema) *schema.Schema {
+	if declared != nil && declared.IsAny() {
+		return nil
+	}
+	return declared
+}
+
+// checkInput refuses an input schema that no call could satisfy. One that cannot be applied is left to the calls.
 func (b *builder) checkInput(s *schema.Schema) error {
-	if s == nil {
+	if s == nil || s.Err() != nil {
 		return nil
 	}
 	err, ok := b.inputs[s]
 	if !ok {
-		if !acceptsObject(s.Text()) {
+		if !acceptsObject(s) {
 			err = errNoObject
 		}
 		b.inputs[s] = err
@@ -231,7 +297,7 @@ func (b *builder) checkInput(s *schema.Schema) error {
 }
 
 // catalog names the tools and builds the index.
-func (b *builder) catalog(o Options) *Catalog {
+func (b *builder) catalog(o Options, skills []Skill) *Catalog {
 	requests := make([]nameRequest, len(b.entries))
 	for i, e := range b.entries {
 		requests[i] = nameRequest{id: toolID(e.Source, e.ToolName), tool: e.ToolName}
@@ -242,10 +308,15 @@ func (b *builder) catalog(o Options) *Catalog {
 	slices.SortFunc(b.entries, func(x, y entry) int { return cmp.Compare(x.CallableName, y.CallableName) })
 	b.entries = o.Policy.offered(b.entries, o.Logger)
 
+	n := len(b.entries)
 	c := &Catalog{
-		entries:       b.entries,
-		index:         make(map[string]*entry, len(b.entries)),
-		logger:        o.Logger,
+		entries: b.entries,
+		index:   make(map[string]*entry, n),
+		files:   make([]atomic.Pointer[string], n),
+		logger:  o.Logger,
+
+		skills:        skills,
+		skillFinder:   newSkillFinder(skills),
 		policy:        o.Policy,
 		hooks:         slices.Clone(o.Hooks),
 		approver:      o.Approver,
@@ -255,6 +326,7 @@ func (b *builder) catalog(o Options) *Catalog {
 	c.watched = o.Policy.Decide != nil || len(o.Hooks) > 0 || o.Approver != nil || o.Observer != nil
 	for i := range c.entries {
 		e := &c.entries[i]
+		e.place, e.APIPath = i, filePath(e.CallableName)
 		c.index[e.CallableName] = e
 		c.index[e.ToolName] = e
 		if e.Source == Client {
@@ -264,22 +336,30 @@ func (b *builder) catalog(o Options) *Catalog {
 			c.queue = &queue{}
 		}
 	}
+	c.finder = newFinder(c.searchNames(), c.searchTexts())
 	return c
 }
 
 // All lists the tools, sorted by callable name in byte order. The slice is the caller's own.
 func (c *Catalog) All() []Entry {
-	list := make([]Entry, len(c.entries))
-	for i := range c.entries {
-		list[i] = c.entries[i].Entry
+	return slices.AppendSeq(make([]Entry, 0, len(c.entries)), c.Entries())
+}
+
+// Entries lists the tools in the order of All, one after the other: the hints of those that are not taken are not made.
+func (c *Catalog) Entries() iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		for i := range c.entries {
+			if !yield(c.entries[i].public()) {
+				return
+			}
+		}
 	}
-	return list
 }
 
 // Lookup finds a tool by its callable name, exactly. Its cost does not depend on the size of the catalog.
 func (c *Catalog) Lookup(callableName string) (Entry, bool) {
 	if e := c.index[callableName]; e != nil && e.CallableName == callableName {
-		return e.Entry, true
+		return e.public(), true
 	}
 	return Entry{}, false
 }

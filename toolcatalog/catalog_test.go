@@ -69,8 +69,8 @@ func TestNewNamesEveryBadDefinition(t *testing.T) {
 		if bad.Index != i+1 {
 			t.Errorf("error %d is about tool %d: %v", i, bad.Index, bad)
 		}
-		if i > 0 && bad.Tool != tools[i+1].Name() {
-			t.Errorf("error %d is about tool %q: %v", i, bad.Tool, bad)
+		if i > 0 && bad.Name != tools[i+1].Name() {
+			t.Errorf("error %d is about tool %q: %v", i, bad.Name, bad)
 		}
 		if !strings.Contains(bad.Error(), reasons[i]) {
 			t.Errorf("error %d does not say %q: %v", i, reasons[i], bad)
@@ -102,12 +102,18 @@ func TestDefinitionErrorText(t *testing.T) {
 
 func TestNewEmpty(t *testing.T) {
 	t.Parallel()
-	c, err := toolcatalog.New(nil, &toolcatalog.Options{})
-	if err != nil || c.Len() != 0 || len(c.All()) != 0 {
-		t.Fatalf("got %v, %v", c, err)
+	made, err := toolcatalog.New(nil, &toolcatalog.Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	_, err = c.Call(t.Context(), "x", nil)
-	callFails(t, err, toolcatalog.CodeUnknownTool, toolcatalog.EffectStatusNone)
+	for _, c := range []*toolcatalog.Catalog{made, {}} {
+		if c.Len() != 0 || len(c.All()) != 0 || len(c.Search("a word", 5)) != 0 || len(c.Skills()) != 0 || len(c.SearchSkills("a word", 5)) != 0 ||
+			c.QuickIndex(0) != "" || len(c.Files("")) != 1 || c.MayAsk() || c.MayRefuse() {
+			t.Errorf("%v is not empty", c)
+		}
+		_, err = c.Call(t.Context(), "x", nil)
+		callFails(t, err, toolcatalog.CodeUnknownTool, toolcatalog.EffectStatusNone)
+	}
 }
 
 func TestClientToolTakesThePlaceOfANativeOne(t *testing.T) {

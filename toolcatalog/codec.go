@@ -25,11 +25,14 @@ func codecProblem(code ErrorCode, err error) schema.Problem {
 		badValue    *json.UnsupportedValueError
 		badEncoding *json.MarshalerError
 		syntax      *jsontext.SyntaxError
+		repeated    *repeatedKeyError
 	)
 	path, message := "$", ""
 	switch {
 	case errors.As(err, &syntax):
 		message = "is " + syntax.Error()
+	case errors.As(err, &repeated):
+		message = "is " + repeated.Error()
 	case code == CodeInputContract && errors.As(err, &wrongType):
 		if wrongType.Field != "" {
 			path += "." + wrongType.Field

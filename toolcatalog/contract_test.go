@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -146,5 +147,86 @@ func TestNewReportsTags(t *testing.T) {
 	}
 	if strings.Contains(bad[1].Error(), "field") {
 		t.Errorf("advice about a field that is not there: %v", bad[1])
+	}
+}
+
+// A key that stands twice is read in as many ways as there are readers: nothing is executed, and no such result passes.
+func TestRepeatedKeysAreRefused(t *testing.T) {
+	t.Parallel()
+	type transfer struct {
+		Amount int    `json:"amount" jsonschema:"maximum=100"`
+		To     string `json:"to,omitempty"`
+	}
+	type in struct {
+		T transfer       `json:"t,omitzero"`
+		M map[string]int `json:"m,omitempty"`
+	}
+	rewriting := func(text string) toolcatalog.Hook {
+		return toolcatalog.Hook{Before: func(context.Context, toolcatalog.Call) (json.RawMessage, error) { return json.RawMessage(text), nil }}
+	}
+	returning := func(text string) toolcatalog.Hook {
+		return toolcatalog.Hook{After: func(context.Context, toolcatalog.Call, json.RawMessage) (json.RawMessage, error) {
+			return json.RawMessage(text), nil
+		}}
+	}
+	const twice = `{"t":{"amount":1000000,"to":"x"},"t":{"amount":1,"to":"me"}}`
+	for _, tt := range []struct {
+		name, input, result string
+		hook                toolcatalog.Hook
+		code                toolcatalog.ErrorCode
+	}{
+		{"field", twice, `{}`, toolcatalog.Hook{}, toolcatalog.CodeInputContract},
+		{"map", `{"m":{"a":1000},"m":{"b":2}}`, `{}`, toolcatalog.Hook{}, toolcatalog.CodeInputContract},
+		{"escaped", `{"m":{"a":1000},"\u006d":{"b":2}}`, `{}`, toolcatalog.Hook{}, toolcatalog.CodeInputContract},
+		{"by a hook", `{}`, `{}`, rewriting(twice), toolcatalog.CodeRefused},
+		{"result", `{}`, `{"ok":"secret","ok":true}`, toolcatalog.Hook{}, toolcatalog.CodeOutputContract},
+		{"result of a hook", `{}`, `{"ok":true}`, returning(`{"ok":"secret","ok":true}`), toolcatalog.CodeOutputContract},
+		{"once", `{"t":{"amount":1,"to":"t"},"m":{"t":2}}`, `{"ok":true}`, toolcatalog.Hook{}, ""},
+	} {
+		ran := false
+		output := mustParse(t, `{"type":"object","properties":{"ok":{"type":"boolean"}}}`)
+		tool := toolcatalog.Define(toolcatalog.Spec{Name: "t", Output: output}, func(context.Context, in) (json.RawMessage, error) {
+			ran = true
+			return json.RawMessage(tt.result), nil
+		})
+		c, err := toolcatalog.New([]*toolcatalog.Tool{tool}, &toolcatalog.Options{Hooks: []toolcatalog.Hook{tt.hook}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Call(t.Context(), "t", json.RawMessage(tt.input))
+		if tt.code == "" {
+			if err != nil {
+				t.Errorf("%s: %v", tt.name, err)
+			}
+			continue
+		}
+		failure, ok := errors.AsType[*toolcatalog.CallError](err)
+		if !ok || failure.Code != tt.code || !strings.Contains(failure.Message(), "stands twice") || strings.Contains(failure.Message(), "secret") ||
+			ran != failure.ExecutionStarted() {
+			t.Errorf("%s: ran %t, %v", tt.name, ran, err)
+		}
+	}
+}
+
+// Looking for the names that were meant is bounded, whatever the schema and the input.
+func TestInputHintsAreBounded(t *testing.T) {
+	t.Parallel()
+	var properties, keys strings.Builder
+	for i := range 40_000 {
+		fmt.Fprintf(&properties, `,"property_%d":{}`, i)
+	}
+	for i := range 4_000 {
+		fmt.Fprintf(&keys, `,"propertie_%d":1`, i)
+	}
+	for _, size := range []int{1_000, properties.Len()} {
+		text := properties.String()[1:size]
+		text = text[:strings.LastIndex(text, ",")]
+		c := newCatalog(t, rawTool(toolcatalog.Spec{Name: "t", Input: mustParse(t, `{"type":"object","properties":{`+text+`},"additionalProperties":false}`)}))
+		began := time.Now()
+		_, err := c.Call(t.Context(), "t", json.RawMessage("{"+keys.String()[1:]+"}"))
+		callFails(t, err, toolcatalog.CodeInputContract, toolcatalog.EffectStatusNone)
+		if took := time.Since(began); took > 5*time.Second { // it was 40
+			t.Errorf("%d bytes of properties: it took %s", size, took)
+		}
 	}
 }

@@ -5,16 +5,18 @@ import (
 	"strings"
 )
 
-// DefinitionError says why one tool cannot be part of a catalog.
+// DefinitionError says why one tool, or one skill, cannot be part of a catalog.
 type DefinitionError struct {
-	Index int    // the tool's place in the slice given to New
-	Tool  string // its name; empty for a nil tool and a blank name
-	Err   error  // what is wrong
+	Kind  string // "tool" or "skill"
+	Index int    // the place in the slice of tools given to New, or in Options.Skills
+	Name  string // of the tool or skill; empty for a nil tool and a blank name
+	Err   error  // what is wrong; several things are joined
 }
 
-// Error names the tool, its place and the reason.
+// Error names the tool or skill, its place and what is wrong, each further thing on an indented line of its own.
 func (e *DefinitionError) Error() string {
-	return fmt.Sprintf("tool %q (index %d): %v", clip(e.Tool, maxShownName), e.Index, e.Err)
+	reason := strings.ReplaceAll(e.Err.Error(), "\n", "\n\t")
+	return fmt.Sprintf("%s %q (index %d): %s", e.Kind, clip(e.Name, maxShownName), e.Index, reason)
 }
 
 // Unwrap gives Err.
@@ -27,7 +29,8 @@ type DefinitionErrors []*DefinitionError
 // maxShownDefinitions is how many of the errors the text of [DefinitionErrors] shows.
 const maxShownDefinitions = 20
 
-// Error gives one line for each of the first twenty, and the number of the others.
+// Error gives a line for each of the first twenty, with indented ones if several things are wrong, and the number of the
+// others.
 func (e DefinitionErrors) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "toolcatalog: %d bad definitions", len(e))

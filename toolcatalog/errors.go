@@ -39,14 +39,14 @@ const (
 )
 
 var (
-	// ErrPanic is in the chain of the error of a call whose tool, or a policy, hook or approver, panicked. The panic and its stack
-	// go to [Options].Logger.
+	// ErrPanic is in the chain of the error of a call whose tool, or a policy, hook or approver, panicked. The panic and
+	// its stack go to [Options].Logger.
 	ErrPanic = errors.New("the tool panicked; the log of its host has the details")
 	// ErrNoResult is in the chain of the error of a call whose tool, or a policy, hook or approver, ended its goroutine
 	// (runtime.Goexit, or a FailNow of package testing) instead of returning.
 	ErrNoResult = errors.New("the tool ended without a result")
-	// ErrRefused is in the chain of the error of a call that the policy, a hook or an approver refused, beside the error that it
-	// gave.
+	// ErrRefused is in the chain of the error of a call that the policy, a hook or an approver refused, beside the error
+	// that it gave.
 	ErrRefused = errors.New("the call was refused")
 	// ErrReentrant is in the chain of the error of a call that was made by a running call of the same catalog and would wait
 	// for that one to end: one of the two is [Spec].Sequential.
@@ -77,8 +77,9 @@ type CallError struct {
 	// CodeUnknownTool.
 	Err error
 
-	text string // what the model reads; empty: made from the other fields
-	hint string // names that were probably meant
+	text      string // what the model reads; empty: made from the other fields
+	hint      string // names that were probably meant
+	rewritten bool   // the value that breaks its contract is one that a hook made
 }
 
 // Error names the tool and the code, and says what Message says.
@@ -93,8 +94,9 @@ func (e *CallError) Unwrap() error { return e.Err }
 // EffectStatusNone.
 func (e *CallError) ExecutionStarted() bool { return e.EffectStatus != EffectStatusNone }
 
-// Message is the text for the model. If the tool itself failed, it is exactly the text of the tool's own error;
-// otherwise it says what is wrong and what to do next, in at most a few kilobytes.
+// Message is the text for the model. If the tool itself failed, it is exactly the text of the tool's own error. If the host
+// refused the call or withheld its result, the text says who did and gives the reason as it was given. Otherwise it says
+// what is wrong and what to do next, in at most a few kilobytes.
 func (e *CallError) Message() string {
 	name := e.CallableName
 	if name == "" {
@@ -105,10 +107,18 @@ func (e *CallError) Message() string {
 	case e.text != "":
 		return e.text
 	case e.Code == CodeInputContract:
-		return fmt.Sprintf("%s: the input does not match its schema, nothing was executed: %s.%s Correct the input and call again.",
+		text := fmt.Sprintf("%s: the input does not match its schema, nothing was executed: %s.%s Correct the input and call again.",
 			name, problemText(e.Problems), e.hint)
+		if e.rewritten {
+			text += " A hook of the host had changed the input before it was checked."
+		}
+		return text
+	case e.Code == CodeOutputContract && e.rewritten:
+		return withheld(name, "its result, as a hook of the host changed it, does not match its output schema and is withheld: "+problemText(e.Problems))
 	case e.Code == CodeOutputContract:
 		return withheld(name, "its result does not match its output schema and is withheld: "+problemText(e.Problems))
+	case e.Code == CodeInvalidContract:
+		return fmt.Sprintf("%s was not executed: %v. Only the host can correct that: go on without this tool.", name, e.Err)
 	case e.Code == CodeUnknownTool:
 		return fmt.Sprintf("there is no tool %q in the catalog.%s", name, e.hint)
 	case e.Err != nil:
@@ -118,7 +128,8 @@ func (e *CallError) Message() string {
 }
 
 // InvalidInput marks the error of a tool, a hook or an approver as one that other arguments would avoid: the call fails with
-// CodeInvalidInput instead of CodeToolError or CodeRefused. The text stays as it is, and errors.Is and errors.As see err. For a nil error it returns nil.
+// CodeInvalidInput instead of CodeToolError or CodeRefused. The text stays as it is, and errors.Is and errors.As see err. For a
+// nil error it returns nil.
 func InvalidInput(err error) error {
 	if err == nil {
 		return nil

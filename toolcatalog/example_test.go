@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
 
 	"github.com/cellmode/cellmode/toolcatalog"
 )
@@ -62,7 +64,62 @@ func ExampleCallError() {
 	}
 	// Output:
 	// input_contract none
-	// find: the input does not match its schema, nothing was executed: $ the property "limt" is not allowed; known are "status", "limit". Did you mean "limit"? Correct the input and call again.
+	// find: the input does not match its schema, nothing was executed: $ the property "limt" is not allowed; known are "status", "limit". Did you mean "limit"? Expected: find({ status: string; limit?: number /* integer */ }). Correct the input and call again.
+}
+
+// A host refuses one tool, has somebody asked about another, and writes down what happens.
+func ExampleOptions() {
+	type file struct {
+		Path string `json:"path"`
+	}
+	tool := func(name string) *toolcatalog.Tool {
+		return toolcatalog.Define(toolcatalog.Spec{Name: name}, func(context.Context, file) (string, error) { return "done", nil })
+	}
+	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: withoutTime}))
+
+	catalog, err := toolcatalog.New([]*toolcatalog.Tool{tool("read"), tool("remove"), tool("format_disk")}, &toolcatalog.Options{
+		Policy: toolcatalog.Policy{Decide: func(_ context.Context, call toolcatalog.Call) toolcatalog.Decision {
+			switch call.Tool.ToolName {
+			case "format_disk":
+				return toolcatalog.Refuse("disks are formatted by people")
+			case "remove":
+				return toolcatalog.Ask("files cannot be restored")
+			}
+			return toolcatalog.Allow()
+		}},
+		Approver: func(_ context.Context, call toolcatalog.Call, reason string) error {
+			fmt.Printf("May I call %s(%s)? Note that %s.\n", call.Tool.CallableName, call.Input, reason)
+			return errors.New("the user wants to keep that file")
+		},
+		Observer: func(_ context.Context, event toolcatalog.Event) {
+			logger.Info(string(event.Kind), "tool", event.Tool, "stage", event.Stage, "decision", event.Decision)
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, name := range []string{"read", "remove", "format_disk"} {
+		_, err := catalog.Call(context.Background(), name, json.RawMessage(`{"path":"notes.txt"}`))
+		if failure, ok := errors.AsType[*toolcatalog.CallError](err); ok {
+			fmt.Println(failure.Message())
+		}
+	}
+	// Output:
+	// level=INFO msg=started tool=read stage=run decision=allow
+	// level=INFO msg=finished tool=read stage=output decision=allow
+	// May I call remove({"path":"notes.txt"})? Note that files cannot be restored.
+	// level=INFO msg=refused tool=remove stage=approval decision=ask
+	// remove was not executed: approval: the user wants to keep that file
+	// level=INFO msg=refused tool=format_disk stage=policy decision=refuse
+	// format_disk was not executed: policy: disks are formatted by people
+}
+
+func withoutTime(_ []string, attr slog.Attr) slog.Attr {
+	if attr.Key == slog.TimeKey {
+		return slog.Attr{}
+	}
+	return attr
 }
 
 // New names everything that is wrong, not only the first thing.

@@ -10,11 +10,12 @@ import (
 	"github.com/cellmode/cellmode/internal/jsontext"
 )
 
-// handler is a tool's function behind its types, in two steps: an input that cannot be decoded is refused before anything is
-// executed, and before anybody is asked to approve it.
+// handler is a tool's function behind its types. The steps are apart because an error means another thing in each: an input
+// that cannot be decoded is refused before anything is executed, and before anybody is asked to approve it.
 type handler struct {
-	decode func(input json.RawMessage) (in any, err error)        // in is a pointer, for run only
-	run    func(ctx context.Context, in any) (out any, err error) // calls the function
+	decode func(input json.RawMessage) (in any, err error)        // in is for run only
+	run    func(ctx context.Context, in any) (out any, err error) // calls the function; out is for encode only
+	encode func(out any) (json.RawMessage, error)
 }
 
 var (
@@ -31,7 +32,8 @@ func typedHandler[In, Out any](run func(context.Context, In) (Out, error)) handl
 			in := new(In)
 			return in, read(input, in)
 		},
-		run: func(ctx context.Context, in any) (any, error) { return run(ctx, *in.(*In)) },
+		run:    func(ctx context.Context, in any) (any, error) { return run(ctx, *in.(*In)) },
+		encode: encode,
 	}
 }
 

@@ -16,9 +16,9 @@ type Call struct {
 	// Tool is the tool that is called.
 	Tool Entry
 
-	// Input is compact JSON text in valid UTF-8; {} if the caller gave none. A policy sees it as it was given, a hook as the hooks
-	// before it left it, an Approver and the After functions completed and checked, as the tool gets it. It must not be
-	// changed, and not be kept after the function that was given it has returned.
+	// Input is compact JSON text in valid UTF-8; {} if the caller gave none. A policy sees it as it was given, a hook as
+	// the hooks before it left it, an Approver and the After functions completed and checked, as the tool gets it. It must
+	// not be changed, and not be kept after the function that was given it has returned.
 	Input json.RawMessage
 }
 
@@ -34,20 +34,20 @@ type Hook struct {
 	// says that other arguments would be accepted. A panic refuses the call too.
 	Before func(ctx context.Context, call Call) (input json.RawMessage, err error)
 
-	// After runs when the tool has returned a result, and before that is checked against the output schema; not for calls that
-	// failed. It returns the result to go on with, nil for the one it was given, which it must not change. An error withholds the
-	// result: the call fails with CodeToolError, though the tool ran. So does a panic.
+	// After runs when the tool has returned a result, and before that is checked against the output schema; not for calls
+	// that failed. It returns the result to go on with, nil for the one it was given, which it must not change. An error
+	// withholds the result: the call fails with CodeToolError, though the tool ran. So does a panic.
 	After func(ctx context.Context, call Call, result json.RawMessage) (json.RawMessage, error)
 }
 
 // before runs the Before functions and returns the input to go on with.
 func (a *Admission) before(ctx context.Context, input json.RawMessage) (json.RawMessage, error) {
 	a.at = StageHook
+	selected := a.entry.selects(input)
 	for _, hook := range a.catalog.hooks {
 		if hook.Before == nil {
 			continue
 		}
-		a.watch.call.Input = input
 		given, err := hook.Before(ctx, a.watch.call)
 		if err != nil {
 			return nil, a.refuse(ctx, err.Error(), err)
@@ -56,11 +56,16 @@ func (a *Admission) before(ctx context.Context, input json.RawMessage) (json.Raw
 			continue
 		}
 		// A copy: the hook may go on with its own.
-		if input, err = jsontext.Append(nil, given); err != nil {
+		if input, err = jsontext.Append(nil, given); err == nil {
+			err = uniqueKeys(input)
+		}
+		if err != nil {
 			return nil, a.refuse(ctx, "it rewrote the input to something that is "+err.Error(), err)
 		}
 		input = orEmpty(input)
+		a.watch.input(input)
 		a.watch.event.InputRewritten = true
+		a.watch.given = selected
 	}
 	return input, nil
 }
@@ -82,9 +87,12 @@ func (a *Admission) after(ctx context.Context, result json.RawMessage) (json.Raw
 		if given == nil {
 			continue
 		}
-		if result, err = jsontext.Append(nil, given); err != nil {
+		if result, err = jsontext.Append(nil, given); err == nil {
+			err = uniqueKeys(result)
+		}
+		if err != nil {
 			failure := a.entry.contractError(CodeOutputContract, EffectStatusUnknown, err)
-			failure.text = withheld(a.entry.CallableName, fmt.Sprintf("a hook rewrote its result to something that is %v, and it is withheld", err))
+			failure.text = withheld(a.entry.CallableName, fmt.Sprintf("a hook rewrote its result, which is withheld, to something that is %v", err))
 			return nil, failure
 		}
 		a.watch.event.OutputRewritten = true

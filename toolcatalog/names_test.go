@@ -154,7 +154,7 @@ func TestEntryJSON(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	got, err := json.Marshal(e)
-	want := `{"callableName":"llm_task","toolName":"llm-task","label":"Task` + "\ufffd" + `","description":"Do ` + "\ufffd" + `it.","source":"client"}`
+	want := `{"callableName":"llm_task","toolName":"llm-task","label":"Task` + "\ufffd" + `","description":"Do ` + "\ufffd" + `it.","source":"client","input":"unknown","apiPath":"tools/llm_task.d.ts"}`
 	if err != nil || string(got) != want {
 		t.Errorf("got %s, %v\nwant %s", got, err, want)
 	}

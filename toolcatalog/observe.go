@@ -24,8 +24,8 @@ type Event struct {
 	// CallID is the ID of the [Call].
 	CallID uint64
 
-	// Tool is the tool's own name, and CallableName the one that cells know it by. For an unknown tool, Tool is the name that was
-	// asked for, and CallableName is empty.
+	// Tool is the tool's own name, and CallableName the one that cells know it by. For an unknown tool, Tool is the name
+	// that was asked for, and CallableName is empty.
 	Tool, CallableName string
 
 	// Stage is how far the call got. For a refused call it says who refused it: StageLookup to StageApproval.
@@ -38,8 +38,8 @@ type Event struct {
 	// function ran, the encoding of its result included. Zero for what did not happen yet.
 	Queued, Approval, Run time.Duration
 
-	// The size of the input, compact, as far as the call had come with it: at the start it is that of the completed input. And the
-	// size of the result, if the call returned one.
+	// The size of the input, compact, as far as the call had come with it: at the start it is that of the completed input.
+	// And the size of the result, if the call returned one.
 	InputBytes, OutputBytes int
 
 	// InputRewritten and OutputRewritten say that a hook put another value in the place of the input or the result.
@@ -129,16 +129,17 @@ func (e Event) LogValue() slog.Value {
 // watch is what a call keeps for the policy, the hooks, the approver and the observer of its catalog.
 type watch struct {
 	call     Call
-	event    Event // filled in as the call goes on
+	event    Event     // filled in as the call goes on
+	given    selection // of the input as it was given, if a hook rewrote that
 	admitted time.Time
-	began    time.Time // when the function was called; zero: it was not
+	began    time.Time // when the function was called
 }
 
 func (c *Catalog) newWatch(e *entry, name string) *watch {
 	w := &watch{call: Call{ID: c.calls.Add(1)}, admitted: time.Now()}
 	w.event = Event{CallID: w.call.ID, Tool: name}
 	if e != nil {
-		w.call.Tool = e.Entry
+		w.call.Tool = e.public()
 		w.event.Tool, w.event.CallableName = e.ToolName, e.CallableName
 	}
 	return w
@@ -159,18 +160,18 @@ func (w *watch) ran() { w.event.Run = time.Since(w.began) }
 
 // start tells the observer that the function is about to be called.
 func (a *Admission) start(ctx context.Context) {
-	a.observe(ctx, EventStarted)
 	a.watch.began = time.Now()
+	a.observe(ctx, EventStarted)
 }
 
 // finish tells the observer how the call ended.
 func (a *Admission) finish(ctx context.Context, result json.RawMessage, err error) {
 	w, kind := a.watch, EventRefused
-	if !w.began.IsZero() {
+	if a.at >= StageRun {
 		kind = EventFinished
-		if a.at == StageRun { // it did not return a result
-			w.ran()
-		}
+	}
+	if a.at == StageRun { // it did not return a result
+		w.ran()
 	}
 	if failure, ok := err.(*CallError); ok {
 		w.event.Code, w.event.EffectStatus = failure.Code, failure.EffectStatus

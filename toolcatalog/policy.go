@@ -8,15 +8,16 @@ import (
 	"slices"
 )
 
-// Policy says which tools a catalog has and which calls are made. The zero value offers every tool and allows every call.
+// Policy says which tools a catalog has and which calls are made. The zero value offers every tool and, unless there is an
+// [Options].Approver, allows every call.
 //
 // A policy is host code that many goroutines call at once. It sees a call as its caller made it; what hooks make of the
 // input later is theirs to answer for.
 type Policy struct {
 	// Offers is asked by [New], once for each tool. A tool that is not offered is as if it were not there: no listing, no
-	// suggestion and no error tells it from a tool that does not exist. It has a share in the names, though, so that offering
-	// fewer tools renames none of the others; and a [Client] tool that is not offered still takes the place of the native tool of
-	// its name. If Offers panics, the tool is not offered. Nil: every tool is offered.
+	// suggestion and no error tells it from a tool that does not exist. It has a share in the names, though, so that
+	// offering fewer tools renames none of the others; and a [Client] tool that is not offered still takes the place of the
+	// native tool of its name. If Offers panics, the tool is not offered. Nil: every tool is offered.
 	Offers func(tool Entry) bool
 
 	// Decide is asked before each call, also if the tool was offered: what a session may do can change while it runs. It is

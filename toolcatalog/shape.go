@@ -1,105 +1,50 @@
 package toolcatalog
 
-import (
-	"bytes"
-	"encoding/json"
-	"slices"
-	"strings"
-)
+import "github.com/cellmode/cellmode/schema"
 
-const (
-	maxReferences = 16  // in a row, from $ref to $ref
-	maxShapeNodes = 256 // schemas looked at to find whether an object could be accepted
-)
+// maxShapeNodes is how many schemas are looked at to find whether an object could be accepted.
+const maxShapeNodes = 256
 
 // acceptsObject reports whether a schema could accept an object. It looks at the keywords that speak about the type of the
 // value itself, and says yes when in doubt.
-func acceptsObject(schemaText []byte) bool {
-	s := shape{root: schemaText}
-	return s.acceptsObject(bytes.TrimSpace(schemaText))
+func acceptsObject(s *schema.Schema) bool {
+	budget := maxShapeNodes
+	return mayBeObject(s.View(), &budget)
 }
 
-// shape is a walk through a schema.
-type shape struct {
-	root  []byte
-	nodes int // looked at
-}
-
-func (s *shape) acceptsObject(text json.RawMessage) bool {
-	if string(text) == "false" {
-		return false
+func mayBeObject(v schema.View, budget *int) bool {
+	if v.IsBool() {
+		return v.IsTrue()
 	}
-	var keywords map[string]json.RawMessage
-	if s.nodes++; s.nodes > maxShapeNodes || json.Unmarshal(text, &keywords) != nil {
+	if *budget--; *budget < 0 {
 		return true
 	}
-	for keyword, value := range keywords {
-		accepts := true
-		switch keyword {
-		case "type":
-			accepts = slices.Contains(stringList(value), "object")
-		case "const":
-			accepts = isObject(value)
-		case "enum":
-			accepts = slices.ContainsFunc(rawList(value), isObject)
-		case "$ref":
-			accepts = s.acceptsObject(resolve(s.root, value))
-		case "allOf":
-			accepts = !slices.ContainsFunc(rawList(value), func(sub json.RawMessage) bool { return !s.acceptsObject(sub) })
-		case "anyOf", "oneOf":
-			accepts = slices.ContainsFunc(rawList(value), s.acceptsObject)
-		}
-		if !accepts {
+	sub := func(v schema.View) bool { return mayBeObject(v, budget) }
+	if target, ok := v.Ref(); ok && !sub(target) {
+		return false
+	}
+	for name, accepts := range map[string]func(schema.View) bool{
+		"type": func(v schema.View) bool {
+			return v.Str() == "object" || anyItem(v, func(t schema.View) bool { return t.Str() == "object" })
+		},
+		"const": schema.View.IsObject,
+		"enum":  func(v schema.View) bool { return anyItem(v, schema.View.IsObject) },
+		"allOf": func(v schema.View) bool { return !anyItem(v, func(v schema.View) bool { return !sub(v) }) },
+		"anyOf": func(v schema.View) bool { return anyItem(v, sub) },
+		"oneOf": func(v schema.View) bool { return anyItem(v, sub) },
+	} {
+		if value, ok := v.Keyword(name); ok && !accepts(value) {
 			return false
 		}
 	}
 	return true
 }
 
-// resolve is the part of root that a $ref names by a JSON Pointer. It is null, a schema of nothing, if there is no such part.
-func resolve(root, ref json.RawMessage) json.RawMessage {
-	nothing := json.RawMessage("null")
-	var uri string
-	if json.Unmarshal(ref, &uri) != nil {
-		return nothing
-	}
-	pointer, local := strings.CutPrefix(uri, "#")
-	if !local || pointer != "" && pointer[0] != '/' {
-		return nothing
-	}
-	for _, name := range strings.Split(pointer, "/")[1:] {
-		var children map[string]json.RawMessage
-		if json.Unmarshal(root, &children) != nil {
-			return nothing
+func anyItem(v schema.View, is func(schema.View) bool) bool {
+	for item := range v.Items() {
+		if is(item) {
+			return true
 		}
-		child, ok := children[strings.NewReplacer("~1", "/", "~0", "~").Replace(name)]
-		if !ok {
-			return nothing
-		}
-		root = child
 	}
-	return root
-}
-
-func isObject(value json.RawMessage) bool { return bytes.HasPrefix(value, []byte("{")) }
-
-// stringList reads a string, or an array of strings.
-func stringList(value json.RawMessage) []string {
-	var one string
-	if json.Unmarshal(value, &one) == nil {
-		return []string{one}
-	}
-	var list []string
-	if json.Unmarshal(value, &list) != nil {
-		return nil
-	}
-	return list
-}
-
-func rawList(value json.RawMessage) []json.RawMessage {
-	var list []json.RawMessage
-	if json.Unmarshal(value, &list) != nil {
-		return nil
-	}
-	return list
+	return false
 }

@@ -10,134 +10,160 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/cellmode/cellmode/schema"
 )
 
 const (
 	maxSuggestions    = 3  // names after "Did you mean"
-	maxListedNames    = 16 // names after "The properties are"
+	maxListedNames    = 16 // names of one list
 	maxSuggestedBytes = 64 // names that are longer are neither compared nor shown
 	maxHintLayers     = 64 // objects and arrays of an input that are searched for a wrong name
 	maxHintUnknown    = 32 // unknown names of one object that are compared with the known ones
+	maxReferences     = 16 // in a row, from $ref to $ref
 
-	maxHintInput = 64 << 10 // bytes of an input that is searched
+	maxHintInput  = 64 << 10 // bytes of an input that is searched
+	maxHintSchema = 64 << 10 // bytes of a schema that is parsed for it
+	maxCompared   = 4_096    // pairs of names that are compared for one input
 )
 
 // inputHint helps with an input that its schema refused: the names of properties that were probably meant, in the first
-// object that has a wrong one; the names there are, where the problems of the schema do not list them. The result is empty,
-// or begins with a space.
-func inputHint(schemaText, input []byte) string {
-	h := hint{root: schemaText}
-	found := len(input) <= maxHintInput && h.search(schemaText, input)
-	if !found {
-		h.known = keys(properties(h.root, schemaText))
+// object that has a wrong one; and what the input should look like, in the form of the quick index. The result is empty, or
+// begins with a space.
+func inputHint(input *schema.Schema, value []byte, call string, expected hints) (text string) {
+	s := nameSearch{left: maxCompared}
+	if len(value) <= maxHintInput && input.Size() <= maxHintSchema && s.search(input.View(), value) && len(s.meant) > 0 {
+		text = fmt.Sprintf(" Did you mean %s?", nameList(s.meant, " or "))
 	}
-	switch {
-	case found && len(h.meant) > 0:
-		return fmt.Sprintf(" Did you mean %s?", nameList(h.meant, " or "))
-	case !found && len(h.known) > 0:
-		return fmt.Sprintf(" The properties are %s.", nameList(h.known, ", "))
+	if expected.input != unknownHint {
+		text += fmt.Sprintf(" Expected: %s(%s).", clip(call, maxShownName), expected.input)
 	}
-	return ""
+	return text
 }
 
-// hint is a search through an input, along its schema, for an object with a wrong name.
-type hint struct {
-	root   []byte   // the whole schema
+// nameSearch is a search through an input, along its schema, for an object with a wrong name.
+type nameSearch struct {
 	layers int      // visited
-	known  []string // properties of the object that was visited last
-	meant  []string // those of them that an unknown one resembles
+	left   int      // pairs that may be compared
+	meant  []string // known names that an unknown one resembles
 }
 
 // search reports whether value contains an object with a wrong name.
-func (h *hint) search(schemaText, value json.RawMessage) bool {
-	if h.layers++; h.layers > maxHintLayers {
+func (s *nameSearch) search(v schema.View, value json.RawMessage) bool {
+	if s.layers++; s.layers > maxHintLayers {
 		return false
 	}
 	if bytes.HasPrefix(value, []byte("[")) {
-		items := keyword(h.root, schemaText, "items")
-		return items != nil && slices.ContainsFunc(rawList(value), func(item json.RawMessage) bool { return h.search(items, item) })
+		items, ok := keyword(v, "items")
+		return ok && slices.ContainsFunc(rawList(value), func(item json.RawMessage) bool { return s.search(items, item) })
 	}
-	declared, given := properties(h.root, schemaText), members(value)
-	if h.known = keys(declared); len(h.known) == 0 {
+	given := members(value)
+	v = meantBranch(v, given)
+	properties, ok := keyword(v, "properties")
+	if !ok || len(given) == 0 {
 		return false
 	}
-	free := slices.DeleteFunc(slices.Clone(h.known), func(name string) bool {
-		return slices.ContainsFunc(given, func(m member) bool { return m.key == name })
+	if s.compare(properties, given) {
+		return true
+	}
+	if closed, ok := keyword(v, "additionalProperties"); ok && closed.IsBool() && !closed.IsTrue() {
+		if slices.ContainsFunc(given, func(m member) bool { _, known := properties.Get(m.key); return !known }) {
+			return true // it is this object that is wrong, though no name resembles
+		}
+	}
+	return slices.ContainsFunc(given, func(m member) bool {
+		property, ok := properties.Get(m.key)
+		return ok && s.search(property, m.value)
 	})
-	unknown := 0
-	h.meant = nil
+}
+
+// compare looks for names that are not known and resemble one that is known and not given.
+func (s *nameSearch) compare(properties schema.View, given []member) bool {
+	taken := make(map[string]bool, len(given))
 	for _, m := range given {
-		if slices.Contains(h.known, m.key) {
+		taken[m.key] = true
+	}
+	free := func(yield func(string) bool) {
+		for name := range properties.Members() {
+			if taken[name] {
+				continue
+			}
+			if s.left--; s.left < 0 || !yield(name) {
+				return
+			}
+		}
+	}
+	unknown := 0
+	for _, m := range given {
+		if _, known := properties.Get(m.key); known {
 			continue
 		}
 		if unknown++; unknown > maxHintUnknown {
 			break
 		}
-		for _, name := range nearest(m.key, slices.Values(free)) {
-			if len(h.meant) < maxSuggestions && !slices.Contains(h.meant, name) {
-				h.meant = append(h.meant, name)
+		for _, name := range nearest(m.key, free) {
+			if len(s.meant) < maxSuggestions && !slices.Contains(s.meant, name) {
+				s.meant = append(s.meant, name)
 			}
 		}
 	}
-	if len(h.meant) > 0 || unknown > 0 && string(keyword(h.root, schemaText, "additionalProperties")) == "false" {
-		return true
+	return len(s.meant) > 0
+}
+
+// meantBranch is the branch of a tagged union that the value of a property selects, or the schema itself.
+func meantBranch(v schema.View, given []member) schema.View {
+	branches, ok := keyword(v, "anyOf")
+	if !ok {
+		return v
 	}
-	for _, m := range given {
-		for _, d := range declared {
-			if d.key == m.key && h.search(d.value, m.value) {
-				return true
+	for branch := range branches.Items() {
+		properties, _ := keyword(branch, "properties")
+		for _, m := range given {
+			property, _ := properties.Get(m.key)
+			if tag, ok := keyword(property, "const"); ok && tag.IsString() && string(tag.Text()) == string(m.value) {
+				return branch
 			}
 		}
 	}
-	return false
+	return v
 }
 
-// properties lists the properties that a schema declares, in their order.
-func properties(root, schemaText json.RawMessage) []member {
-	return members(keyword(root, schemaText, "properties"))
-}
-
-// keyword is the value of one keyword of a schema, or of the schema that it refers to, alone or beside null; nil if there is
-// none.
-func keyword(root, schemaText json.RawMessage, name string) json.RawMessage {
+// keyword is the value of one keyword of a schema, or of the schema that it refers to, alone or beside null.
+func keyword(v schema.View, name string) (schema.View, bool) {
 	for range maxReferences {
-		var keywords map[string]json.RawMessage
-		if json.Unmarshal(schemaText, &keywords) != nil {
-			return nil
+		if value, ok := v.Keyword(name); ok {
+			return value, true
 		}
-		if value, ok := keywords[name]; ok {
-			return value
+		target, ok := v.Ref()
+		if !ok {
+			if target, ok = besideNull(v); !ok {
+				break
+			}
 		}
-		if ref, ok := keywords["$ref"]; ok {
-			schemaText = resolve(root, ref)
-		} else if schemaText = besideNull(keywords["anyOf"]); schemaText == nil {
-			return nil
-		}
+		v = target
 	}
-	return nil
+	return schema.View{}, false
 }
 
-// besideNull is the one branch of an anyOf that says more than null; nil if there are several.
-func besideNull(anyOf json.RawMessage) json.RawMessage {
-	branches := slices.DeleteFunc(rawList(anyOf), func(branch json.RawMessage) bool { return string(branch) == `{"type":"null"}` })
-	if len(branches) != 1 {
-		return nil
+// besideNull is the one branch of an anyOf that says more than null, if there is one.
+func besideNull(v schema.View) (only schema.View, ok bool) {
+	branches, _ := v.Keyword("anyOf")
+	for branch := range branches.Items() {
+		if typ, _ := branch.Keyword("type"); typ.Str() == "null" {
+			continue
+		}
+		if ok {
+			return schema.View{}, false
+		}
+		only, ok = branch, true
 	}
-	return branches[0]
+	return only, ok
 }
 
 // member is one property of a JSON object.
 type member struct {
 	key   string
 	value json.RawMessage
-}
-
-func keys(list []member) []string {
-	names := make([]string, len(list))
-	for i, m := range list {
-		names[i] = m.key
-	}
-	return names
 }
 
 // members lists the properties of an object in their order; nil for any other value.
@@ -157,6 +183,14 @@ func members(object json.RawMessage) []member {
 			return nil
 		}
 		list = append(list, m)
+	}
+	return list
+}
+
+func rawList(value json.RawMessage) []json.RawMessage {
+	var list []json.RawMessage
+	if json.Unmarshal(value, &list) != nil {
+		return nil
 	}
 	return list
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
@@ -36,6 +38,11 @@ type Spec struct {
 	// Output is the schema of the tool's result. Nil: the schema of the Go type that the function returns. A function that
 	// returns json.RawMessage or any has no output contract.
 	Output *schema.Schema
+
+	// Examples are inputs as a program would pass them: Go values that encoding/json can write, or json.RawMessage. [New]
+	// checks them against the input schema. They are shown in the tool's declaration and by describe(): models get complex
+	// parameters right far more often with one or two.
+	Examples []any
 
 	// Sequential makes the tool wait for all earlier calls of its catalog and blocks later ones until its result is in.
 	Sequential bool
@@ -115,16 +122,21 @@ func (e Effect) String() string {
 // MarshalText gives [Effect.String].
 func (e Effect) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
-// A Tool is a function with its contracts, made by [Define] or [DefineRaw]. It is immutable, safe for concurrent use, and
-// may be part of any number of catalogs.
+var errNoFunction = errors.New("the function is nil")
+
+// A Tool is a function with its contracts, made by [Define], [DefineRaw] or [DefineActions]. It is immutable, safe for
+// concurrent use, and may be part of any number of catalogs.
 type Tool struct {
 	spec   Spec
 	handle handler
+	err    error      // what DefineActions found wrong
 	input  typeSchema // used where spec.Input is nil
 	output typeSchema // used where spec.Output is nil
+
+	hints atomic.Pointer[hints] // made when they are first asked for, for all catalogs the tool is in
 }
 
-// typeSchema is the schema of a Go type, derived when a catalog is made. Zero: the type is no contract.
+// typeSchema is the schema of a Go type, derived once, when the first catalog with it is made. Zero: the type is no contract.
 type typeSchema struct {
 	typ    reflect.Type
 	derive func() (*schema.Schema, error)
@@ -136,9 +148,10 @@ type typeSchema struct {
 // In and Out are read and written by encoding/json. A call checks the JSON, not the Go value: the input is completed with
 // the schema's defaults and checked before it is decoded into an In, the result is checked after it was encoded. Numbers
 // arrive exactly: in fields of type any as json.Number. In a result, a nil slice or map is written as [] or {} where the
-// contract asks for an array or an object; a nil pointer is null, and the schema of a Go type allows that wherever the type has
-// a pointer, the result itself included. An input is always an object, also if In is a pointer. Keys are matched by encoding/json, so in a Spec.Input that allows additional
-// properties a key that differs from a field's name in case only reaches that field.
+// contract asks for an array or an object; a nil pointer is null, and the schema of a Go type allows that wherever the type
+// has a pointer, the result itself included. An input is always an object, also if In is a pointer. Keys are matched by
+// encoding/json, so in a Spec.Input that allows additional properties a key that differs from a field's name in case only
+// reaches that field.
 //
 // The function may be called by any number of goroutines at once. Its context is the one given to the call, values included;
 // the function is expected to return soon after the context is done. Its error is what the model reads, word for word: wrap it
@@ -167,7 +180,7 @@ func schemaOf[T any](derive func() (*schema.Schema, error)) typeSchema {
 	if typ.Kind() == reflect.Interface || typ == rawMessageType {
 		return typeSchema{}
 	}
-	return typeSchema{typ, derive}
+	return typeSchema{typ, sync.OnceValues(derive)}
 }
 
 // safelyDerive calls derive, which may call methods of the type.
@@ -185,19 +198,19 @@ func (t *Tool) check() error {
 	name := t.spec.Name
 	switch {
 	case strings.TrimSpace(name) == "":
-		return errors.New("the name is blank")
+		return errBlankName
 	case len(name) > MaxToolNameBytes:
 		return fmt.Errorf("the name has %d bytes, at most %d are allowed", len(name), MaxToolNameBytes)
 	case !utf8.ValidString(name):
 		return errors.New("the name is not valid UTF-8")
 	case strings.ContainsFunc(name, unicode.IsControl):
-		return errors.New("the name contains a control character")
+		return errControlInName
 	case t.handle.run == nil:
-		return errors.New("the function is nil")
+		return errNoFunction
 	case t.spec.Source > Client:
 		return fmt.Errorf("unknown source %v", t.spec.Source)
 	case t.spec.Effect > EffectMutate:
 		return fmt.Errorf("unknown effect %v", t.spec.Effect)
 	}
-	return nil
+	return t.err
 }
