@@ -20,6 +20,9 @@ type bridge struct {
 	cell  *cell
 	tools []string // callable names by the index that the guest knows
 
+	indexes map[string]int // the same the other way, once something was found
+	answer  []byte         // to the question that the guest has just asked
+
 	fresh      []request // made since guest code last ran
 	queue      []request // wait for a place
 	inFlight   int       // tool calls that run
@@ -30,6 +33,8 @@ type bridge struct {
 
 	alone   *request // the only thing that is pending: it can have the cell's goroutine
 	arrived *reply   // its reply
+
+	approvals approvals // calls that wait for somebody
 
 	abandoned bool         // a limit passed meanwhile, and nobody waits for the cell any more
 	failed    []failedCall // the last ones
@@ -147,7 +152,8 @@ func (b *bridge) dispatch() *Result {
 			}
 		}
 	}
-	if b.idleBut(1) && b.fresh[0].tool >= 0 && !c.source.AwaitResults {
+	// A call whose waiting is not on the cell's time must not have the cell's goroutine, which would not see that time.
+	if b.idleBut(1) && b.fresh[0].tool >= 0 && !c.source.AwaitResults && !c.executor.catalog.MayAsk() {
 		r := b.fresh[0]
 		b.alone, b.fresh = &r, b.fresh[:0]
 		return nil
@@ -220,7 +226,15 @@ func (b *bridge) runAlone() error {
 
 // takePlace gives a call its place in the catalog's order.
 func (b *bridge) takePlace(r request) *toolcatalog.Admission {
-	return b.cell.executor.catalog.Admit(b.tools[r.tool])
+	catalog := b.cell.executor.catalog
+	place := catalog.Admit(b.tools[r.tool])
+	if catalog.MayAsk() {
+		if b.approvals.changed == nil {
+			b.approvals.changed = make(chan struct{}, 1)
+		}
+		place.OnApproval(b.approvals.report)
+	}
+	return place
 }
 
 func (b *bridge) takeArrived() reply {
@@ -265,8 +279,9 @@ func (b *bridge) next() error {
 	if b.alone != nil {
 		return b.runAlone()
 	}
+	approved, asking := b.approvals.total()
 	var wake time.Time // when waiting ends without an event; zero for never
-	if !c.source.AwaitResults || b.inFlight == 0 || len(b.timers) > 0 {
+	if (!c.source.AwaitResults || b.inFlight == 0 || len(b.timers) > 0) && !asking {
 		wake = c.deadline
 	}
 	if len(b.timers) > 0 && (wake.IsZero() || b.timers[0].at.Before(wake)) {
@@ -292,12 +307,15 @@ func (b *bridge) next() error {
 	}
 	select {
 	case r := <-b.replies:
-		b.credit(began)
+		b.credit(began, approved)
 		return b.deliver(r)
 	case <-c.ctx.Done():
 		return engine.ErrCanceled
+	case <-b.approvals.changed:
+		b.credit(began, approved)
+		return nil
 	case now := <-alarm:
-		b.credit(began)
+		b.credit(began, approved)
 		if len(b.timers) > 0 && !b.timers[0].at.After(now) {
 			return b.fire()
 		}
@@ -308,10 +326,17 @@ func (b *bridge) next() error {
 	}
 }
 
-// credit gives an awaiting cell back the time in which it only waited for tools.
-func (b *bridge) credit(began time.Time) {
-	if c := b.cell; c.source.AwaitResults && len(b.timers) == 0 {
-		c.deadline = c.deadline.Add(time.Since(began))
+// credit gives a cell back the time of a wait that was not its own: that in which it only waited for tools, if it awaits
+// results; else that in which a call waited for approval, of which there was approved before.
+func (b *bridge) credit(began time.Time, approved time.Duration) {
+	c := b.cell
+	now, _ := b.approvals.total()
+	spent := now - approved
+	if c.source.AwaitResults && len(b.timers) == 0 {
+		spent = time.Since(began)
+	}
+	if spent > 0 {
+		c.deadline = c.deadline.Add(spent)
 		c.vm.Limit(c.deadline, c.ctx.Done())
 	}
 }

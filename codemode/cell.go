@@ -262,22 +262,39 @@ func jsonDepth(text []byte) (deepest int) {
 	return deepest
 }
 
-// hostCall answers the controller.
+// hostCall answers the controller. What is a number there must be an integer: the engine has others in forms of their own, and a
+// slot or an index that is read as another one would settle or make another call.
 func (c *cell) hostCall(args []engine.Value) engine.Value {
 	if len(args) < 4 {
 		return engine.Undefined
 	}
-	id, _ := args[1].AsInt()
-	switch operation, _ := args[0].AsInt(); operation {
+	operation, ok := args[0].AsInt()
+	if !ok {
+		return engine.Undefined
+	}
+	if operation == guest.Answer {
+		c.bridge.giveAnswer(args[1])
+		return guest.OK
+	}
+	id, ok := args[1].AsInt()
+	if !ok {
+		return engine.Undefined
+	}
+	switch operation {
 	case guest.Emit, guest.EmitText:
 		return c.emit(operation == guest.EmitText, id == guest.Text, args[2])
 	case guest.Call, guest.CallText:
-		tool, _ := args[2].AsInt()
+		tool, ok := args[2].AsInt()
+		if !ok {
+			return guest.Full
+		}
 		return c.bridge.call(operation == guest.CallText, id, tool, args[3])
 	case guest.Timer:
 		return c.bridge.timer(id, args[2].AsFloat())
 	case guest.Clear:
 		c.bridge.clear(id)
+	case guest.Ask:
+		return c.bridge.ask(id, args[2], args[3])
 	}
 	return guest.OK
 }

@@ -22,12 +22,9 @@ import (
 var laterCells = map[int]string{
 	189: "results.save and results.load",
 	190: "store and load",
-	191: "catalog.search",
-	193: "catalog",
 	197: "yield_control",
 	198: "yield_control",
 	199: "yield_control",
-	219: "catalog.search",
 	265: "results.save and results.load",
 }
 

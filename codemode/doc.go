@@ -15,19 +15,44 @@
 //	})
 //	reply := result.Text() // for the model
 //
+// A model is offered the tools of [Executor.Tools], exec and wait; its calls go to [Executor.Handle].
+//
 // # Cells
 //
-// A cell is the body of an async function: await and return are legal at its top level. Every tool of the
-// catalog is an async global of one argument. text(value) and json(value) emit output; the returned value
-// becomes the result's Value. A call that fails rejects with an Error that has a code and an
-// effectStatus ("none": the tool did not run; "unknown": it may have changed something). A cell is
-// complete when its program has returned and every call and timer that it started has ended, those that it
-// did not await included. A rejection that nothing handles by then fails the cell. A program that throws ends at
-// once: its calls in flight are cancelled, those that wait for a place are never made.
+// A cell is the body of an async function: await and return are legal at its top level. Every tool of the catalog is an
+// async global of one argument. text(value) and json(value) emit output; the returned value becomes the result's Value. A
+// call that fails rejects with an Error that has a code and an effectStatus ("none": the tool did not run, and
+// executionStarted is false; "unknown": it may have changed something). A cell is complete when its program has returned
+// and every call and timer that it started has ended, those that it did not await included. A rejection that nothing
+// handles by then fails the cell. A program that throws ends at once: its calls in flight are cancelled, those that wait
+// for a place are never made.
+//
+// A call that a policy, a hook or an approver of the catalog refuses rejects with the code "refused" and the reason. Time
+// in which calls wait for an approver, and the cell has nothing else to do, does not count as the cell's.
 //
 // A cell sees the language (ES2024 and later, in sloppy mode unless it says "use strict"), console, setTimeout and
 // clearTimeout, queueMicrotask, TextEncoder and TextDecoder, structuredClone and DOMException, URL and
 // URLSearchParams, atob and btoa. There are no modules, no files, no network, and no clock but Date.
+//
+// # Discovery
+//
+// A cell finds out by itself what the model was not told. catalog.search(query, {limit}) resolves to the tools that fit, best
+// first; catalog.all() gives all of them, in the order of their names. A tool found is the same function as its global: it can
+// be called at once, shows callableName, toolName, label, description, source, input, output and apiPath as properties, and
+// its describe() resolves to its names, its description, its whole schemas and examples. In a returned value, in output and in
+// arguments a tool stands for its properties.
+//
+// API.list(prefix) resolves to {files}, and API.read(path) to a file of TypeScript declarations, made when it is first
+// read: tools/<callableName>.d.ts for a tool, guest.d.ts for the globals. What read gives is an object with path, content
+// and bytes, and reads as its content where a string is expected: in text(file), in a template, and for the methods of
+// strings. It is no string, though: typeof says object, and file[0] is undefined. skills.read(name) gives one of the host's
+// instruction documents in the same way, with name, description and content; skills.list() and skills.search(query) find
+// them.
+//
+// All of this is answered by the host from memory, and given whole or refused: an answer of more than the smaller of
+// MaxSnapshotBytes and MemoryLimitBytes is an Error that says so.
+//
+// # Tools as globals
 //
 // The globals of the tools are there for a program that spells their names, in code or in a string. In a catalog
 // of up to 256 tools they are also there for one that computes names (globalThis["ship" + "ping_list"]).
@@ -52,13 +77,13 @@
 // # Values
 //
 // Values cross as JSON text. Going in, an integer literal that a JavaScript number would change (beyond 2^53, say
-// 1915883588174806058) arrives as a string of the same digits; a tool whose schema wants an integer gets
-// it back as one. A half surrogate in an argument becomes U+FFFD. Arguments of tools are what JSON.stringify makes of them; a BigInt or a cycle throws at the
-// call. The returned value is copied property by property: toJSON is not called, so a Date becomes {}:
-// return date.toISOString(). NaN and infinities become null, functions and symbols disappear, an Error becomes its
-// name, message and enumerable fields, a promise that was not awaited a note that says so. A BigInt becomes its
-// digits; in an object or array it makes the whole value the text "[object Object]" or "[object Array]", as a cycle
-// does. text and json do honour the toJSON of an object, save for arrays and errors.
+// 1915883588174806058) arrives as a string of the same digits; a tool whose schema wants an integer gets it back as one. A
+// half surrogate in an argument becomes U+FFFD. Arguments of tools are what JSON.stringify makes of them; a BigInt or a
+// cycle throws at the call. The returned value is copied property by property: toJSON is not called, so a Date becomes {}:
+// return date.toISOString(). NaN and infinities become null, functions and symbols disappear, an Error becomes its name,
+// message and enumerable fields, a promise that was not awaited a note that says so. A BigInt becomes its digits; in an
+// object or array it makes the whole value the text "[object Object]" or "[object Array]", as a cycle does. text and json
+// do honour the toJSON of an object, save for arrays and errors.
 //
 // # Deviations from the language
 //

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cellmode/cellmode/internal/engine"
+	"github.com/cellmode/cellmode/internal/guest"
 	"github.com/cellmode/cellmode/internal/source"
 	"github.com/cellmode/cellmode/toolcatalog"
 )
@@ -29,7 +30,9 @@ type Executor struct {
 	catalog *toolcatalog.Catalog
 	opts    ExecutorOptions
 	scope   string
-	calls   atomic.Int64
+
+	calls, searches, describes atomic.Int64
+
 	running sync.WaitGroup // cells and tool functions
 
 	mu     sync.Mutex
@@ -100,12 +103,6 @@ func (e *Executor) Exec(ctx context.Context, in ExecInput) Result {
 func (e *Executor) Wait(ctx context.Context, in WaitInput) Result {
 	return e.invalid(fmt.Errorf("no waiting cell has the runId %.64q: pass the top-level runId of an exec result whose status is waiting", in.RunID))
 }
-
-// Names of the tools that a model is given.
-const (
-	ExecTool = "exec"
-	WaitTool = "wait"
-)
 
 // Handle runs a call as the model made it: the name of the tool and its arguments as JSON. What is
 // wrong with the arguments is in the Result. An error means that no tool has this name.
@@ -211,6 +208,16 @@ func (e *Executor) cancel() {
 	}
 }
 
+// count counts a question for the telemetry.
+func (e *Executor) count(question int32) {
+	switch question {
+	case guest.AskSearch:
+		e.searches.Add(1)
+	case guest.AskDescribe:
+		e.describes.Add(1)
+	}
+}
+
 func (e *Executor) invalid(err error) Result {
 	c := &cell{executor: e, limits: &e.runtime.limits}
 	return c.failed(CodeInvalidInput, PhaseInput, err.Error(), err)
@@ -218,10 +225,12 @@ func (e *Executor) invalid(err error) Result {
 
 func (e *Executor) telemetry() Telemetry {
 	return Telemetry{
-		CatalogSize:  e.catalog.Len(),
-		Sources:      SourceCounts{Native: e.catalog.Count(toolcatalog.Native), Client: e.catalog.Count(toolcatalog.Client)},
-		CounterScope: e.scope,
-		CallCount:    e.calls.Load(),
-		VisibleTools: []string{ExecTool, WaitTool},
+		CatalogSize:   e.catalog.Len(),
+		Sources:       SourceCounts{Native: e.catalog.Count(toolcatalog.Native), Client: e.catalog.Count(toolcatalog.Client)},
+		CounterScope:  e.scope,
+		SearchCount:   e.searches.Load(),
+		DescribeCount: e.describes.Load(),
+		CallCount:     e.calls.Load(),
+		VisibleTools:  []string{ExecTool, WaitTool},
 	}
 }

@@ -90,11 +90,16 @@ func newBench(tb testing.TB, opts codemode.Options, more ...*toolcatalog.Tool) *
 
 func newTestCatalog(tb testing.TB, rec *fixture.Recorder, more ...*toolcatalog.Tool) *toolcatalog.Catalog {
 	tb.Helper()
-	catalog, err := toolcatalog.New(append(testTools(rec), more...), nil)
+	catalog, err := toolcatalog.New(append(testTools(rec), more...), &toolcatalog.Options{Skills: testSkills})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return catalog
+}
+
+var testSkills = []toolcatalog.Skill{
+	{Name: "refunds", Description: "How to refund an order.", Content: "# Refunds\nCheck the order first. Never refund twice — ask.\n"},
+	{Name: "month-end", Description: "How to close a month.", Content: "# Month end\n1. Post the entries.\n2. Lock it.\n…"},
 }
 
 // run executes code under a title that is always right.

@@ -75,11 +75,13 @@ type Options struct {
 	// [DefaultMaxPendingToolCalls], from 1 to [MaxMaxPendingToolCalls].
 	MaxPendingToolCalls int
 
-	// SnapshotTTL, SearchDefaultLimit and MaxSearchLimit belong to parked cells and to catalog search,
-	// which this version does not have: they are read and clamped, and nothing depends on them yet.
-	// Defaults [DefaultSnapshotTTL], [DefaultSearchLimit] and [DefaultMaxSearchLimit], from
-	// [MinSnapshotTTL] to [MaxSnapshotTTL], from 1 to MaxSearchLimit and from 1 to [MaxMaxSearchLimit].
-	SnapshotTTL                        time.Duration
+	// SnapshotTTL belongs to parked cells, which this version does not have: it is read and clamped, and nothing
+	// depends on it yet. Default [DefaultSnapshotTTL], from [MinSnapshotTTL] to [MaxSnapshotTTL].
+	SnapshotTTL time.Duration
+
+	// SearchDefaultLimit is how many tools a search of the catalog gives when the cell does not say, and
+	// MaxSearchLimit how many it gives at most. Defaults [DefaultSearchLimit] and
+	// [DefaultMaxSearchLimit], from 1 to MaxSearchLimit and from 1 to [MaxMaxSearchLimit].
 	SearchDefaultLimit, MaxSearchLimit int
 
 	// CacheDir is where the compiled engine is kept between processes. It holds machine code that
@@ -119,6 +121,14 @@ func (o *Options) limits() limits {
 		inbox:      min(memory, snapshot),
 		maxPending: clamp(o.MaxPendingToolCalls, DefaultMaxPendingToolCalls, 1, MaxMaxPendingToolCalls),
 	}
+}
+
+// searchLimit is how many results a search gives that asks for n of them, or for none in particular.
+func (l *limits) searchLimit(n int) int {
+	if n <= 0 {
+		return l.search
+	}
+	return min(n, l.maxSearched)
 }
 
 func clamp[T int | int64 | time.Duration](v, otherwise, least, most T) T {

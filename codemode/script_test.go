@@ -16,6 +16,7 @@ import (
 // with chunks between lines of "---". Each chunk is a cell, and holds in comments what must come of it:
 //
 //	//> value JSON          the returned value, byte for byte; without it null
+//	//> value /REGEXP/      a match of that
 //	//> output JSON         what the cell emitted, byte for byte; without it []
 //	//> output /REGEXP/     a match of that
 //	//> failed CODE [PHASE] the cell fails
@@ -64,12 +65,12 @@ type chunk struct {
 	line int // in the file, of the cell's first line
 	code string
 
-	value, output string
-	outputMatch   *regexp.Regexp
-	failed        string // code, and phase if it matters
-	errorText     []string
-	errorMatches  []*regexp.Regexp
-	calls         map[string]string // JSON arrays by tool
+	value, output           string
+	valueMatch, outputMatch *regexp.Regexp
+	failed                  string // code, and phase if it matters
+	errorText               []string
+	errorMatches            []*regexp.Regexp
+	calls                   map[string]string // JSON arrays by tool
 }
 
 func readScript(file, text string) ([]chunk, error) {
@@ -117,7 +118,7 @@ func (c *chunk) expect(line string) error {
 	}
 	switch kind {
 	case "value":
-		c.value = rest
+		c.value, c.valueMatch = rest, re
 	case "output":
 		c.output, c.outputMatch = rest, re
 	case "failed":
@@ -152,11 +153,15 @@ func (c *chunk) check(r codemode.Result, rec *fixture.Recorder) (problems []stri
 		differ("failed", failed+"\n      "+r.Error, c.failed)
 		return problems
 	}
-	differ("value", string(r.Value), c.value)
 	match := func(what, got string, re *regexp.Regexp) {
 		if !re.MatchString(got) {
 			differ(what, got, "/"+re.String()+"/")
 		}
+	}
+	if c.valueMatch != nil {
+		match("value", string(r.Value), c.valueMatch)
+	} else {
+		differ("value", string(r.Value), c.value)
 	}
 	if c.outputMatch != nil {
 		match("output", outputText(r), c.outputMatch)
@@ -201,6 +206,7 @@ func TestScriptRunner(t *testing.T) {
 	tests := []struct{ name, code, old, new, problem string }{
 		{"good", good, "", "", ""},
 		{"value", good, `{"a":1}`, `{"a":2}`, "value"},
+		{"value match", good, `value {"a":1}`, `value /^2$/`, "value"},
 		{"output", good, `[{"type":"text"`, `[{"type":"json"`, "output"},
 		{"calls", good, `calls echo [{"a":1}]`, `calls echo []`, "calls of echo"},
 		{"failed", good, "return", "throw", "failed"},

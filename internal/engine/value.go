@@ -126,6 +126,20 @@ func (vm *VM) AppendString(dst []byte, s Value) ([]byte, error) {
 	return appendLatin1(dst, b), nil
 }
 
+// Overwrite replaces the characters of a string of the guest, all of them ASCII and as many as text has. It is for a string
+// that the guest has just made for this, which nothing else refers to.
+func (vm *VM) Overwrite(s Value, text []byte) error {
+	b, wide, err := vm.chars(s)
+	if err != nil {
+		return err
+	}
+	if wide || len(b) != len(text) || asciiPrefix(text) != len(text) {
+		return fmt.Errorf("engine: a string of %d bytes cannot be overwritten with %d bytes of ASCII", len(b), len(text))
+	}
+	copy(b, text)
+	return nil
+}
+
 // AppendPrefix is AppendString for a string that may be large and of which no more than max bytes are wanted, whole
 // characters only. It also gives the size of the whole, in bytes of UTF-8.
 func (vm *VM) AppendPrefix(dst []byte, s Value, max int) (text []byte, size int, err error) {

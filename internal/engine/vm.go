@@ -38,8 +38,8 @@ type VM struct {
 }
 
 // HostFunc answers a call that the guest makes of the function given to the image's prepare step.
-// It runs on the VM's goroutine in the middle of guest code, so of the VM's methods it may call only those that read: the
-// ones that append. The arguments live for the duration of the call, and the time that it takes is the
+// It runs on the VM's goroutine in the middle of guest code, so of the VM's methods it may call only those that run none: the
+// ones that append, and Overwrite. The arguments live for the duration of the call, and the time that it takes is the
 // guest's.
 type HostFunc func(args []Value) Value
 

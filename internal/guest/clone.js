@@ -244,7 +244,6 @@
 
   // A new object for value, empty so far if it can hold others.
   const create = (value, state) => {
-    if (isHandle(value)) refuse("#<Handle>");
     if (isArray(value)) {
       const copy = [];
       const length = copy.length = value.length;
@@ -265,6 +264,7 @@
 
   // The clone of value. What an object holds follows when its frame's turn comes.
   const begin = (value, state) => {
+    if (isHandle(value)) refuse("#<Tool>");
     if (typeof value !== "object" || value === null) {
       if (typeof value === "function") refuse(sourceOf(value));
       if (typeof value === "symbol") refuse(symbolText(value));

@@ -9,8 +9,9 @@
 // past it is marked. The JSON is written here, piece by piece, because the engine's own stringify meets
 // setters that a cell puts on Array.prototype. Properties are read by their descriptors, so no getter
 // and no toJSON runs. The traps of a proxy do run; what they throw becomes a placeholder.
-(function (define, write) {
+(function (define, write, internals) {
   "use strict";
+  const { reveal } = internals;
   const { getOwnPropertyDescriptor, ownKeys } = Reflect;
   const { freeze, getPrototypeOf, setPrototypeOf } = Object;
   const { stringify: quote } = JSON; // of strings only
@@ -68,6 +69,7 @@
   // parent leads through the objects that the value is in; call counts the values of one message.
   const inspect = (value, parent, call) => {
     call.left--;
+    value = reveal(value);
     const word = (text) => {
       const clipped = clip(text, MAX_TEXT);
       return parent === undefined ? clipped : quote(clipped);

@@ -30,6 +30,7 @@ var consoleImage = sync.OnceValues(func() (*engine.Image, error) {
 			console(
 				(name, value) => { Object.defineProperty(globalThis, name, { value }); },
 				(message) => host(stringify(message), 0, 0, 0),
+				{ reveal: (value) => value },
 			);
 		}`), "install.js", engine.EvalStrict)
 		if err != nil {

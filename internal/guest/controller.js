@@ -6,9 +6,10 @@
   "use strict";
   const { apply, defineProperty, getPrototypeOf } = Reflect;
   const { freeze, setPrototypeOf, prototype: ObjectPrototype } = Object;
-  const { stringify } = JSON;
+  const { stringify, parse } = JSON;
   const { isArray } = Array;
   const { captureStackTrace, isError } = Error;
+  const { repeat, trim } = String.prototype;
   const Promise_ = Promise, Error_ = Error, Map_ = Map, TypeError_ = TypeError, Number_ = Number, String_ = String;
   const { isFinite: isFinite_ } = Number;
   const { floor } = Math;
@@ -26,7 +27,8 @@
 
   // Operations of host(operation, a, b, c): the raw function takes at least four arguments. The host
   // reads plain data out of memory by itself; what else there is it asks for as text.
-  const EMIT = 1, EMIT_TEXT = 2, CALL = 3, CALL_TEXT = 4, TIMER = 5, CLEAR = 6;
+  const EMIT = 1, EMIT_TEXT = 2, CALL = 3, CALL_TEXT = 4, TIMER = 5, CLEAR = 6, ASK = 7, ANSWER = 8;
+  const TOOL = 0, DESCRIBE = 1; // questions
   const TEXT = 0, JSON_ITEM = 1;
   const OK = 0, AS_TEXT = 2;
 
@@ -74,7 +76,7 @@
           if (typeof value === "object") {
             if (value !== null) copy[i] = shallow(value);
           } else if (typeof value === "bigint") found.bigint = true;
-          else if (final && typeof value === "function") copy[i] = null;
+          else if (typeof value === "function") copy[i] = asData(value, final, null);
         }
       } else {
         for (const key in copy) {
@@ -82,12 +84,15 @@
           if (typeof value === "object") {
             if (value !== null) copy[key] = shallow(value);
           } else if (typeof value === "bigint") found.bigint = true;
-          else if (final && typeof value === "function") copy[key] = undefined; // toJSON is one, too
+          else if (typeof value === "function") copy[key] = asData(value, final, undefined); // toJSON is one, too
         }
       }
     }
     return result;
   }
+
+  // asData stands for a function: a tool is what is known of it, any other is nothing.
+  const asData = (value, final, nothing) => metadata.get(value) ?? (final ? nothing : value);
 
   // copyArray reads every index once. A huge sparse array is expanded inside the cell's own limits.
   function copyArray(array) {
@@ -134,6 +139,8 @@
         return stringify("" + value); // a template literal would call what the guest put in place of String.prototype.concat
       case "string": case "number": case "boolean":
         return stringify(value);
+      case "function":
+        return stringify(metadata.get(value) ?? null);
     }
     return "null";
   }
@@ -166,9 +173,41 @@
   const MAX_SITES = 100;
   let calls = 0;
 
-  // makeTool gives the global of one tool. Only the first argument counts: a tool may be handed to
-  // map as it is. The argument is serialised at the call, whatever happens to it later.
-  function makeTool(name, index) {
+  // fail throws an error with the stack of who called the function of the guest API that it is thrown in.
+  const fail = (Kind, message, api) => {
+    const error = new Kind(message);
+    captureStackTrace(error, api);
+    throw error;
+  };
+
+  // ask puts a question to the host and gives its answer, for a function of the guest API. The host can write into memory but
+  // not make a value in the middle of guest code, so the guest makes a string for the answer first.
+  function ask(api, question, a, b) {
+    const room = apply(repeat, " ", [host(ASK, question, a, b)]);
+    host(ANSWER, room, 0, 0);
+    const answer = parse(room);
+    return answer.length === 1 ? answer[0] : fail(Error_, answer[1], api);
+  }
+
+  // What is known of a tool, by its function, and the functions by the tool's index.
+  const metadata = newMap();
+  const tools = newList();
+
+  // What tools have in common, hidden from a look at one.
+  const toolPrototype = {
+    toJSON() {
+      return metadata.get(this);
+    },
+    toString() {
+      return "async function " + metadata.get(this)?.callableName + "(input) { [tool] }";
+    },
+  };
+  for (const name of ["toJSON", "toString"]) define(toolPrototype, name, freeze(toolPrototype[name]), false, false, false);
+  freeze(setPrototypeOf(toolPrototype, Function.prototype));
+
+  // makeTool gives the function of one tool, of which known is what the host knows. Only the first argument counts: a
+  // tool may be handed to map as it is. The argument is serialised at the call, whatever happens to it later.
+  function makeTool(index, known) {
     const tool = (input) => {
       const slot = freeSlots > 0 ? free[--freeSlots] : slots++;
       let site;
@@ -198,13 +237,28 @@
       if (answer === OK) return promise;
       throw new Error_(QUEUE_NOTE);
     };
-    define(tool, "name", name, false, true, false);
-    return freeze(tool);
+    setPrototypeOf(tool, toolPrototype);
+    setPrototypeOf(known, null);
+    define(tool, "name", known.callableName, false, false, false);
+    for (const key in known) define(tool, key, known[key], true, false, false);
+    const describe = async () => ask(describe, DESCRIBE, index, 0);
+    define(tool, "describe", freeze(describe), true, false, false);
+    metadata.set(tool, freeze(known));
+    return (tools[index] = freeze(tool));
   }
 
+  const toolAt = (index) => tools[index] ?? makeTool(index, ask(toolAt, TOOL, index, 0));
+
+  // install defines the globals of the tools. What a tool is made of is asked for when the cell uses it.
   function install(names) {
     for (let i = 0; i < names.length; i++) {
-      define(globalThis, names[i], makeTool(names[i], i), true, true, false);
+      const name = names[i];
+      const get = () => {
+        const tool = toolAt(i);
+        define(globalThis, name, tool, true, true, false);
+        return tool;
+      };
+      defineProperty(globalThis, name, { __proto__: null, get, set: undefined, enumerable: true, configurable: true });
     }
   }
 
@@ -229,9 +283,10 @@
     const error = new Error_(details.message);
     const stack = site === undefined ? "" : site.stack;
     define(error, "stack", stack, false, true, true);
-    define(error, "location", stack, false, true, true);
+    define(error, "location", apply(trim, stack, []), false, true, true);
     define(error, "code", details.code, true, true, true);
     define(error, "effectStatus", details.effectStatus, true, true, true);
+    define(error, "executionStarted", details.effectStatus !== "none", false, true, true);
     release(slot);
     settle(error);
     return error;
@@ -252,10 +307,32 @@
     }
   }
 
+  // A document is an object that reads as its content where a string is expected.
+  const documentPrototype = {
+    toString() {
+      return this.content;
+    },
+    valueOf() {
+      return this.content;
+    },
+    get length() {
+      return this.content.length;
+    },
+  };
+  for (const name of ["toString", "valueOf"]) define(documentPrototype, name, freeze(documentPrototype[name]), false, false, false);
+  freeze(setPrototypeOf(documentPrototype, String_.prototype));
+  const newDocument = (fields) => freeze(setPrototypeOf(fields, documentPrototype));
+
+  // asString gives the string that a value is or stands for, or undefined.
+  const asString = (value) => {
+    if (typeof value === "object" && value !== null && getPrototypeOf(value) === documentPrototype) value = value.content;
+    return typeof value === "string" ? value : undefined;
+  };
+
   const globals = {
     __proto__: null,
     text(value) {
-      if (host(EMIT, TEXT, value, 0) === AS_TEXT) host(EMIT_TEXT, TEXT, stringify(typeof value === "string" ? value : encode(value)), 0);
+      if (host(EMIT, TEXT, value, 0) === AS_TEXT) host(EMIT_TEXT, TEXT, stringify(asString(value) ?? encode(value)), 0);
     },
     json(value) {
       if (host(EMIT, JSON_ITEM, value, 0) === AS_TEXT) host(EMIT_TEXT, JSON_ITEM, encode(value), 0);
@@ -281,5 +358,15 @@
     define(globalThis, name, freeze(globals[name]), false, false, false);
   }
 
-  return [install, resolve, reject, fire, encodeFinal, describe];
+  // For the other scripts.
+  const internals = {
+    define,
+    ask,
+    fail,
+    newDocument,
+    isHandle: (value) => metadata.get(value) !== undefined,
+    toolFor: (index, known) => tools[index] ?? makeTool(index, known),
+    reveal: (value) => metadata.get(value) ?? asString(value) ?? value, // what a person wants to see in place of a tool or a document
+  };
+  return [install, resolve, reject, fire, encodeFinal, describe, internals];
 });

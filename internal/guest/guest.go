@@ -30,6 +30,8 @@ var (
 	hardenScript []byte
 	//go:embed controller.js
 	controllerScript []byte
+	//go:embed catalog.js
+	catalogScript []byte
 	//go:embed console.js
 	consoleScript []byte
 	//go:embed encoding.js
@@ -60,6 +62,21 @@ const (
 	CallText = 4 // slot, index, JSON text of the input or undefined: answer OK or Full
 	Timer    = 5 // id, delay in milliseconds: answer OK or Full
 	Clear    = 6 // id: the timer is not wanted any more
+	Ask      = 7 // question, its subject, limit: answer the size of the answer, an [Int]
+	Answer   = 8 // a string of that size: the host puts the answer into it, [value] or [null, message] as JSON in ASCII
+)
+
+// Questions, and what they are about.
+const (
+	AskTool        = 0 // index of a tool: what is known of it
+	AskDescribe    = 1 // index of a tool: its schemas, too
+	AskSearch      = 2 // query, limit: index and what is known, of each tool that matches
+	AskAll         = 3 // the same of all tools
+	AskFiles       = 4 // prefix: the files of the API
+	AskFile        = 5 // path: one of them
+	AskSkills      = 6 // the skills
+	AskSkill       = 7 // name: one of them
+	AskSkillSearch = 8 // query, limit: the skills that match
 )
 
 // Kinds of output.
@@ -98,6 +115,13 @@ func prepare(vm *engine.VM, host engine.Value, web bool) ([]engine.Value, error)
 			return nil, err
 		}
 	}
+	internals, err := vm.Element(controller, numFunctions)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := evaluate(vm, "catalog.js", catalogScript, internals); err != nil {
+		return nil, err
+	}
 	define, err := vm.Eval([]byte(`(name, value) => { Object.defineProperty(globalThis, name, { value }); }`), "guest.js", engine.EvalStrict)
 	if err != nil {
 		return nil, err
@@ -106,7 +130,7 @@ func prepare(vm *engine.VM, host engine.Value, web bool) ([]engine.Value, error)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := evaluate(vm, "console.js", consoleScript, define, write); err != nil {
+	if _, err := evaluate(vm, "console.js", consoleScript, define, write, internals); err != nil {
 		return nil, err
 	}
 	if !web {
@@ -117,7 +141,7 @@ func prepare(vm *engine.VM, host engine.Value, web bool) ([]engine.Value, error)
 		name   string
 		script []byte
 	}{{"encoding.js", encodingScript}, {"url.js", urlScript}, {"clone.js", cloneScript}} {
-		if _, err := evaluate(vm, api.name, api.script, engine.Undefined, define); err != nil {
+		if _, err := evaluate(vm, api.name, api.script, internals, define); err != nil {
 			return nil, err
 		}
 	}

@@ -156,7 +156,7 @@ func TestStructuredCloneHandles(t *testing.T) {
 			return error.name + ": " + error.message + " " + clone({ id: 1 }).id;
 		}
 	})()`, script))
-	if want := "DataCloneError: #<Handle> could not be cloned. 1"; err != nil || got != want {
+	if want := "DataCloneError: #<Tool> could not be cloned. 1"; err != nil || got != want {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
 }

@@ -23,9 +23,9 @@ try { new echo({}) } catch (e) { return e.name }
 ---
 // The error of a tool: its own text, code tool_error, effects unknown.
 try { await fail({ message: "no such order: 7" }) } catch (e) {
-  return [e instanceof Error, e.name, e.message, e.code, e.effectStatus, Object.keys(e)]
+  return [e instanceof Error, e.name, e.message, e.code, e.effectStatus, e.executionStarted, Object.keys(e)]
 }
-//> value [true,"Error","no such order: 7","tool_error","unknown",["code","effectStatus"]]
+//> value [true,"Error","no such order: 7","tool_error","unknown",true,["code","effectStatus"]]
 ---
 // A panic is one, too, and keeps its secrets.
 try { await crash({}) } catch (e) { return [e.code, e.effectStatus, /secret|goroutine|\.go/.test(e.message + e.stack)] }
@@ -37,8 +37,8 @@ return await echo("fine")
 //> value "fine"
 ---
 // An input that breaks the schema: nothing ran, and the text says where and what.
-try { await mutate({ i: "x" }) } catch (e) { return [e.code, e.effectStatus, e.message] }
-//> value ["input_contract","none","mutate: the input does not match its schema, nothing was executed: $.i must be integer, not string. The properties are \"i\". Correct the input and call again."]
+try { await mutate({ i: "x" }) } catch (e) { return [e.code, e.effectStatus, e.executionStarted, e.message] }
+//> value ["input_contract","none",false,"mutate: the input does not match its schema, nothing was executed: $.i must be integer, not string. Expected: mutate({ i: number /* integer */ }). Correct the input and call again."]
 //> calls mutate []
 ---
 const seen = []
@@ -51,7 +51,7 @@ return seen
 ---
 // A mistyped property is recognised.
 try { await fail({ mesage: "m" }) } catch (e) { text(e.message) }
-//> output [{"type":"text","text":"fail: the input does not match its schema, nothing was executed: $ the property \"mesage\" is not allowed; known are \"message\"; $ the required property \"message\" is missing. Did you mean \"message\"? Correct the input and call again."}]
+//> output [{"type":"text","text":"fail: the input does not match its schema, nothing was executed: $ the property \"mesage\" is not allowed; known are \"message\"; $ the required property \"message\" is missing. Did you mean \"message\"? Expected: fail({ message: string }). Correct the input and call again."}]
 //> calls fail []
 ---
 // C023: a result that breaks the output contract is withheld. The text names places, never values, and says that
