@@ -103,9 +103,10 @@ func check(t *testing.T, claims []claim) map[string]tally {
 			groups = append(groups, tscheck.Group{})
 		}
 		group := groups[len(groups)-1]
-		group[fmt.Sprintf("%d/f.d.ts", i)] = c.declaration
-		group[fmt.Sprintf("%d/valid.ts", i)] = assignments(c.alias, c.valid, c.settled)
-		group[fmt.Sprintf("%d/invalid.ts", i)] = assignments(c.alias, c.invalid, c.settled)
+		if c.declaration != "" {
+			group[fmt.Sprintf("%d/f.d.ts", i)] = c.declaration
+		}
+		group[fmt.Sprintf("%d/values.ts", i)] = c.assignments()
 		count(c.form, 1, len(c.valid), len(c.invalid), 0)
 	}
 	faults := 0
@@ -117,20 +118,23 @@ func check(t *testing.T, claims []claim) map[string]tally {
 			t.Fatal(d)
 		}
 		c := claims[i]
-		place := fmt.Sprintf("%s:%d", d.File, d.Line)
-		if file == "invalid.ts" {
-			if d.Line > 1 && !seen[place] { // the first line is that of valid.ts
+		value := -1 // in the order of the lines
+		if file == "values.ts" {
+			value = d.Line - 2
+		}
+		if value >= len(c.valid) {
+			if place := fmt.Sprintf("%s:%d", d.File, d.Line); !seen[place] {
+				seen[place] = true
 				count(c.form, 0, 0, 0, 1)
 			}
-			seen[place] = true
 			continue
 		}
 		if faults++; faults > shownFaults {
 			continue
 		}
 		subject := "does not compile"
-		if file == "valid.ts" && d.Line > 1 {
-			subject = fmt.Sprintf("does not have the valid value %s", c.valid[d.Line-2])
+		if value >= 0 {
+			subject = fmt.Sprintf("does not have the valid value %s", c.valid[value])
 		}
 		t.Errorf("%s: %s: the type %s\nschema %s\n%s%s\n%s", c.name, c.form, subject, c.schema.Text(), c.declaration, c.alias, d)
 	}
@@ -145,19 +149,19 @@ func check(t *testing.T, claims []claim) map[string]tally {
 	return tallies
 }
 
-// assignments writes a module with a line for each value, below one for the type.
+// assignments writes a module with a line for each value, the valid ones first, below one for the type.
 //
 // A value that is written where it is assigned is held to more than its type: it may have no property that the type does not
 // name. A model writes inputs like that, so types should bear it. But the compiler also guesses then which part of a union is
 // meant, and in types that nobody would write it guesses wrong. So a settled value comes as the type that has that value only.
-func assignments(alias string, values [][]byte, settled bool) string {
+func (c claim) assignments() string {
 	before := ""
-	if settled {
+	if c.settled {
 		before = "null! as "
 	}
 	var b strings.Builder
-	b.WriteString(alias)
-	for i, value := range values {
+	b.WriteString(c.alias)
+	for i, value := range slices.Concat(c.valid, c.invalid) {
 		text, err := literal(value)
 		if err != nil {
 			panic(err) // all values come from encoding/json, or are made by the tests

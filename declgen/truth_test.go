@@ -11,17 +11,58 @@ import (
 
 	"github.com/cellmode/cellmode/declgen"
 	"github.com/cellmode/cellmode/internal/schematest"
+	"github.com/cellmode/cellmode/internal/tscheck"
 	"github.com/cellmode/cellmode/schema"
 )
 
-// A declaration is true if every value that the schema accepts has the declared type. These tests write such values into
+// TestTruth: a declaration is true if every value that the schema accepts has the declared type. The test writes such values into
 // programs, and the compiler is the judge. The share of the other values that it refuses says how much the types are worth:
 // unknown is true as well.
-
-// TestTruthSuite checks the schemas and the values of the official test suite, and more values that follow the schemas. Schemas
-// that refer to another document, which is never loaded, are among them: such a part has to be unknown.
-func TestTruthSuite(t *testing.T) {
+//
+// It is one test because the compiler takes seconds to get going.
+func TestTruth(t *testing.T) {
 	t.Parallel()
+	tscheck.Require(t)
+	sources := []struct {
+		name   string
+		claims func(t *testing.T) []claim
+		form   string  // that the bounds are about
+		types  int     // there have to be at least
+		valid  int     // values of them
+		share  float64 // of the invalid values that are compile errors
+	}{
+		{"suite", suiteClaims, "output", 600, 3_000, 0.45},
+		{"servers", serverClaims, "output", 280, 1_000, 0.9},
+		{"random", randomClaims, "output", 250, 1_000, 0.45},
+		{"names", nameClaims, "output", 250, 1_000, 0.45},
+		{"discriminated", discriminatedClaims, "selected", 250, 1_000, 0.55},
+		{"edges", edgeClaims, "output", 40, 200, 0.45},
+	}
+	var claims []claim
+	made := map[string]bool{}
+	for _, source := range sources {
+		t.Run(source.name, func(t *testing.T) { // it may have no data, and be skipped
+			for _, c := range source.claims(t) {
+				c.form = source.name + ", " + c.form
+				claims = append(claims, c)
+			}
+			made[source.name] = true
+		})
+	}
+	tallies := check(t, claims)
+	for _, source := range sources {
+		n := tallies[source.name+", "+source.form]
+		if made[source.name] && (n.types < source.types || n.valid < source.valid || n.share() < source.share) {
+			t.Errorf("%s: only %d types with %d values were checked, or only %.2f of the other values are compile errors",
+				source.name, n.types, n.valid, n.share())
+		}
+	}
+}
+
+// suiteClaims are about the schemas and the values of the official test suite, and more values that follow the schemas. Schemas
+// that refer to another document, which is never loaded, are among them: such a part has to be unknown.
+func suiteClaims(t *testing.T) []claim {
+	t.Helper()
 	var claims []claim
 	schemas, deferred := 0, 0
 	for _, draft := range []string{"draft2020-12", "draft7"} {
@@ -47,34 +88,28 @@ func TestTruthSuite(t *testing.T) {
 					}
 				}
 				schemas++
-				claims = append(claims, forms(in, fmt.Sprintf("f%d", schemas), false)...)
+				claims = append(claims, forms(in, fmt.Sprintf("suite%d", schemas), false)...)
 			}
 		}
 	}
 	t.Logf("%d schemas, %d of them refer to another document", schemas, deferred)
-	tallies := check(t, claims)
-	if n := tallies["output"]; n.types < 600 || n.valid < 3_000 || n.share() < 0.45 {
-		t.Errorf("only %d types with %d values were checked, and %.2f of those that are not valid are compile errors", n.types, n.valid, n.share())
-	}
+	return claims
 }
 
-// TestTruthRandom checks random schemas with random values, most of which follow the schema.
-func TestTruthRandom(t *testing.T) {
-	t.Parallel()
+// randomClaims are about random schemas with random values, most of which follow the schema.
+func randomClaims(t *testing.T) []claim {
+	t.Helper()
 	var claims []claim
 	for seed := range uint64(300) {
 		r := schematest.Random{Rand: rand.New(rand.NewPCG(seed, 11))}
-		claims = append(claims, randomForms(seed, r, strings.NewReplacer(), false)...)
+		claims = append(claims, randomForms("random", seed, r, strings.NewReplacer(), false)...)
 	}
-	tallies := check(t, claims)
-	if n := tallies["output"]; n.valid < 1_000 || n.share() < 0.45 {
-		t.Errorf("only %d values were checked, and %.2f of those that are not valid are compile errors", n.valid, n.share())
-	}
+	return claims
 }
 
-// TestTruthNames does the same with properties whose names mean something to TypeScript or to JavaScript.
-func TestTruthNames(t *testing.T) {
-	t.Parallel()
+// nameClaims are about random schemas for properties whose names mean something to TypeScript or to JavaScript.
+func nameClaims(t *testing.T) []claim {
+	t.Helper()
 	names := []string{`"toString"`, `"constructor"`, `"then"`, `"valueOf"`, `"hasOwnProperty"`, `"isPrototypeOf"`, `"length"`, `"prototype"`, `"name"`,
 		`"Input"`, `"0"`, `"-1"`, `"1.5"`, `"a-b"`, `"x y"`, `""`}
 	var claims []claim
@@ -82,16 +117,14 @@ func TestTruthNames(t *testing.T) {
 		r := schematest.Random{Rand: rand.New(rand.NewPCG(seed, 23))}
 		first := r.IntN(len(names))
 		rename := strings.NewReplacer(`"a"`, names[first], `"b"`, names[(first+1)%len(names)], `"c"`, names[(first+5)%len(names)])
-		claims = append(claims, randomForms(seed, r, rename, true)...)
+		claims = append(claims, randomForms("name", seed, r, rename, true)...)
 	}
-	tallies := check(t, claims)
-	if n := tallies["output"]; n.valid < 1_000 || n.share() < 0.45 {
-		t.Errorf("only %d values were checked, and %.2f of those that are not valid are compile errors", n.valid, n.share())
-	}
+	return claims
 }
 
-// randomForms makes the claims about a random schema. It makes none if the schema is not valid.
-func randomForms(seed uint64, r schematest.Random, rename *strings.Replacer, settled bool) []claim {
+// randomForms makes the claims about a random schema. It makes none if the schema is not valid. The functions have names with the
+// prefix.
+func randomForms(prefix string, seed uint64, r schematest.Random, rename *strings.Replacer, settled bool) []claim {
 	text := r.Schema(3)
 	if seed%2 == 1 {
 		text = r.Referring(2)
@@ -108,23 +141,23 @@ func randomForms(seed uint64, r schematest.Random, rename *strings.Replacer, set
 	for depth := range 2 {
 		values = append(values, []byte(rename.Replace(r.Value(2+depth))))
 	}
-	return forms(sort(fmt.Sprintf("seed %d", seed), s, values, s.Validate), fmt.Sprintf("f%d", seed), settled)
+	return forms(sort(fmt.Sprintf("seed %d", seed), s, values, s.Validate), fmt.Sprint(prefix, seed), settled)
 }
 
-// TestTruthMCP checks the schemas of real MCP servers with values that follow them.
-func TestTruthMCP(t *testing.T) {
-	t.Parallel()
+// serverClaims are about the schemas of real MCP servers with values that follow them.
+func serverClaims(t *testing.T) []claim {
+	t.Helper()
 	var claims []claim
 	servers := schematest.MCPTools(t)
 	for _, server := range slices.Sorted(maps.Keys(servers)) {
 		for i, tool := range servers[server] {
-			for side, text := range map[string]json.RawMessage{"input": tool.InputSchema, "output": tool.OutputSchema} {
+			for side, text := range []json.RawMessage{tool.InputSchema, tool.OutputSchema} {
 				if text == nil {
 					continue
 				}
 				s, err := schema.Parse(text)
 				if err != nil {
-					t.Errorf("%s/%s: %s: %v", server, tool.Name, side, err)
+					t.Errorf("%s/%s: %v", server, tool.Name, err)
 					continue
 				}
 				r := rand.New(rand.NewPCG(uint64(i), 13))
@@ -132,24 +165,20 @@ func TestTruthMCP(t *testing.T) {
 				for range 4 {
 					values = append(values, schematest.Instance(r, text))
 				}
-				in := sort(server+"/"+tool.Name+"/"+side, s, values, s.Validate)
-				claims = append(claims, forms(in, fmt.Sprintf("f%d", len(claims)), false)...)
+				in := sort(fmt.Sprintf("%s/%s/%d", server, tool.Name, side), s, values, s.Validate)
+				claims = append(claims, forms(in, fmt.Sprintf("server%d", len(claims)), false)...)
 			}
 		}
 	}
-	tallies := check(t, claims)
-	if n := tallies["output"]; n.types < 280 || n.valid < 1_000 || n.share() < 0.9 {
-		t.Errorf("only %d types with %d values were checked, and %.2f of those that are not valid are compile errors", n.types, n.valid, n.share())
-	}
+	return claims
 }
 
-// TestTruthDiscriminated checks that a literal input selects a type that all results for it have: random branches, with and
+// discriminatedClaims say that a literal input selects a type that all results for it have: random branches, with and
 // without a root around them.
-func TestTruthDiscriminated(t *testing.T) {
-	t.Parallel()
+func discriminatedClaims(t *testing.T) []claim {
+	t.Helper()
 	input := schema.ParseDeferred([]byte(`{"type":"object","properties":{"op":{"type":"string"},"n":{"type":"number"}}}`))
 	var claims []claim
-	narrowed := 0
 	for seed := range uint64(90) {
 		r := schematest.Random{Rand: rand.New(rand.NewPCG(seed, 19))}
 		branches := make([]json.RawMessage, 1+r.IntN(3))
@@ -175,7 +204,6 @@ func TestTruthDiscriminated(t *testing.T) {
 		if !ok || !selector.Narrow {
 			t.Fatalf("seed %d: %s is not narrowed", seed, text)
 		}
-		narrowed++
 		for i, value := range append(selector.Values, "other") {
 			function := fmt.Sprintf("f%d_%d", seed, i)
 			declaration := declgen.Declare(declgen.Function{Name: function, Input: input, Output: s})
@@ -194,8 +222,5 @@ func TestTruthDiscriminated(t *testing.T) {
 			claims = append(claims, claim{in, form, declaration, alias, false})
 		}
 	}
-	tallies := check(t, claims)
-	if n := tallies["selected"]; narrowed < 80 || n.valid < 1_000 || n.share() < 0.55 {
-		t.Errorf("only %d schemas with %d values were checked, and %.2f of those that are not valid are compile errors", narrowed, n.valid, n.share())
-	}
+	return claims
 }
