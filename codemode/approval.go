@@ -17,8 +17,8 @@ type approvals struct {
 	past    time.Duration // all earlier time in which any did
 }
 
-// maxApprovals is how many waits of a cell may be off its time. Without an end, a program that asks again and again would run for as
-// long as somebody answers.
+// maxApprovals is how many waits of a cell may be off its time. Without an end, a program that asks again and again would
+// run for as long as somebody answers.
 const maxApprovals = 64
 
 // report is told by a call, on its goroutine, that it starts or stops to wait.

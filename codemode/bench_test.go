@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -213,9 +214,9 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(cold.Seconds()*1000, "ms/cold")
 }
 
-func newExecutor(tb testing.TB, rt *codemode.Runtime, catalog *toolcatalog.Catalog) *codemode.Executor {
+func newExecutor(tb testing.TB, rt *codemode.Runtime, catalog *toolcatalog.Catalog, opts ...*codemode.ExecutorOptions) *codemode.Executor {
 	tb.Helper()
-	ex, err := rt.NewExecutor(catalog, nil)
+	ex, err := rt.NewExecutor(catalog, slices.Concat(opts, []*codemode.ExecutorOptions{nil})[0])
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -228,4 +229,59 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// fiveMegabytes is a program that makes rows of 5 MB.
+const fiveMegabytes = `const rows = []; for (let i = 0; i < 62_500; i++) rows.push({ id: i, carrier: "Northwind Traders", tons: i / 8, paid: true, tags: ["a", "b"] });`
+
+// BenchmarkKeep saves, loads and returns 5 MB, against the time that the bare engine takes to make the same rows and to serialise them: what is
+// compared is what comes on top of the making.
+func BenchmarkKeep(b *testing.B) {
+	bench := newBench(b, codemode.Options{MemoryLimitBytes: 256 << 20, Timeout: time.Minute})
+	timed := func(code string) time.Duration {
+		began := time.Now()
+		if r := bench.run(b.Context(), fiveMegabytes+code); r.Status != codemode.StatusCompleted {
+			b.Fatal(describe(r))
+		}
+		took := time.Since(began)
+		for _, reference := range bench.Results().List() {
+			if err := bench.Results().Delete(reference.ID); err != nil {
+				b.Fatal(err)
+			}
+		}
+		return took
+	}
+	var making, stringify, save, saveLoad, retain time.Duration
+	for b.Loop() {
+		making += timed(`return 1`)
+		stringify += timed(`return JSON.stringify(rows).length`)
+		save += timed(`return (await results.save(rows)).bytes`)
+		saveLoad += timed(`return (await results.load(await results.save(rows))).length`)
+		retain += timed(`return rows`)
+	}
+	var before, saved, loaded runtime.MemStats
+	const size = 5_390_000 // about
+	runtime.ReadMemStats(&before)
+	r := bench.run(b.Context(), fiveMegabytes+`return (await results.save(rows)).id`)
+	runtime.ReadMemStats(&saved)
+	bench.run(b.Context(), `return (await results.load(`+string(r.Value)+`)).length`)
+	runtime.ReadMemStats(&loaded)
+	b.ReportMetric(float64(saved.TotalAlloc-before.TotalAlloc)/size, "x-host-bytes-save")
+	b.ReportMetric(float64(loaded.TotalAlloc-saved.TotalAlloc)/size, "x-host-bytes-load")
+	serialising := float64(stringify - making)
+	b.ReportMetric(float64(stringify-making)/float64(b.N)/1e6, "ms/stringify")
+	b.ReportMetric(float64(save-making)/serialising, "x-save")
+	b.ReportMetric(float64(saveLoad-making)/serialising, "x-save-load")
+	b.ReportMetric(float64(retain-making)/serialising, "x-retain")
+}
+
+// BenchmarkEmit emits 1,000 texts of 1 KB.
+func BenchmarkEmit(b *testing.B) {
+	bench := newBench(b, codemode.Options{MaxOutputBytes: 2 << 20})
+	for b.Loop() {
+		if r := bench.run(b.Context(), `const s = "x".repeat(1024); for (let i = 0; i < 1000; i++) text(s)`); len(r.Output) != 1000 {
+			b.Fatal(describe(r))
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1e6, "us/text")
 }

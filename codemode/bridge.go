@@ -21,7 +21,8 @@ type bridge struct {
 	tools []string // callable names by the index that the guest knows
 
 	indexes map[string]int // the same the other way, once something was found
-	answer  []byte         // to the question that the guest has just asked
+	answer  [][]byte       // to the question that the guest has just asked, in pieces
+	given   []byte         // JSON of the value that its next question is about; nil: none
 
 	fresh      []request // made since guest code last ran
 	queue      []request // wait for a place
@@ -353,6 +354,12 @@ func (b *bridge) deliver(r reply) error {
 	vm := b.cell.vm
 	b.inFlight--
 	b.inputBytes -= r.input
+	if catalog := b.cell.executor.catalog; catalog.HasNetwork() {
+		// By its result, and by the text of its error, unless the tool was not called.
+		entry, _ := catalog.Lookup(b.tools[r.tool])
+		call := (*toolcatalog.CallError)(nil)
+		b.cell.network = b.cell.network || entry.Network && (!errors.As(r.err, &call) || call.ExecutionStarted())
+	}
 	defer b.inbox.Add(-r.charge)
 	function := guest.Resolve
 	if r.ok {

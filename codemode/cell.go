@@ -29,11 +29,14 @@ type cell struct {
 
 	promise engine.Value // of the program
 	settled bool         // the program has returned: what it left behind is being drained
-	value   []byte       // JSON text of what it returned
+	value   original     // JSON text of what it returned
 
 	bridge  bridge
 	output  output
 	scratch []byte
+
+	session *sessionBuffer // nil until the program uses it
+	network bool           // the program has content from outside of the host
 
 	mu        sync.Mutex
 	inTool    bool  // a tool has the cell's goroutine
@@ -107,7 +110,7 @@ func (c *cell) start() *Result {
 	if failure != nil {
 		return failure
 	}
-	if err := c.installTools(); err != nil {
+	if err := c.installGlobals(); err != nil {
 		return c.failure(c.stopped(err))
 	}
 	var err error
@@ -179,7 +182,24 @@ func (c *cell) run() (Result, outcome) {
 	if rejected, n := c.vm.Unhandled(); n > 0 {
 		return c.unhandled(rejected, n), ended
 	}
-	return c.completed(), ended
+	return c.completed(c.commitSession()), ended
+}
+
+// minCommit is the time that a commit of the session has at least, when the cell has used up its own.
+const minCommit = time.Second
+
+// commitSession commits what a completed cell has stored. A failure does not fail the cell, whose effects are there: it is
+// a warning.
+func (c *cell) commitSession() (warnings []string) {
+	if c.session == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, max(minCommit, time.Until(c.deadline)))
+	defer cancel()
+	if err := c.executor.guarded(func() error { return c.session.commit(ctx) }); err != nil {
+		warnings = []string{err.Error()}
+	}
+	return warnings
 }
 
 // advance runs guest code until it waits for the host, then gives its requests to the host.
@@ -220,19 +240,20 @@ func (c *cell) failure(r Result) *Result { return &r }
 
 // encode keeps the JSON text of the returned value.
 func (c *cell) encode(result engine.Value) (err error) {
-	var ok bool
-	if c.value, ok = c.vm.AppendJSON(nil, result, engine.JSONData, int(c.limits.memory)); ok {
+	if text, ok := c.vm.AppendJSON(nil, result, engine.JSONData, int(c.limits.memory)); ok {
+		c.keepValue(text)
 		return nil
 	}
 	text, err := c.vm.Call(c.vm.Named(guest.EncodeFinal), result)
 	if err != nil {
 		return err
 	}
-	c.value, err = c.vm.AppendString(nil, text)
+	value, err := c.vm.AppendString(nil, text)
 	c.vm.Free(text)
-	if err == nil && jsonDepth(c.value) > maxDepth {
+	if err == nil && jsonDepth(value) > maxDepth {
 		return errDepth
 	}
+	c.keepValue(value)
 	return err
 }
 
@@ -262,8 +283,8 @@ func jsonDepth(text []byte) (deepest int) {
 	return deepest
 }
 
-// hostCall answers the controller. What is a number there must be an integer: the engine has others in forms of their own, and a
-// slot or an index that is read as another one would settle or make another call.
+// hostCall answers the controller. What is a number there must be an integer: the engine has others in forms of their own,
+// and a slot or an index that is read as another one would settle or make another call.
 func (c *cell) hostCall(args []engine.Value) engine.Value {
 	if len(args) < 4 {
 		return engine.Undefined
@@ -295,6 +316,8 @@ func (c *cell) hostCall(args []engine.Value) engine.Value {
 		c.bridge.clear(id)
 	case guest.Ask:
 		return c.bridge.ask(id, args[2], args[3])
+	case guest.Give, guest.GiveText:
+		return c.bridge.give(operation == guest.GiveText, args[2])
 	}
 	return guest.OK
 }

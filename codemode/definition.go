@@ -73,10 +73,14 @@ func (e *Executor) execDescription() string {
 	say(catalog.MayRefuse(), "The host may refuse a call, and says why.")
 	say(hasTools, "await catalog.search(query, {limit}) finds tools (%d by default, at most %d) and gives functions that can be called "+
 		"at once; catalog.all() gives all; tool.describe() resolves to the tool's description and whole schemas.", l.search, l.maxSearched)
+	say(true, "What later programs of this turn need is kept with const ref = await results.save(value) and read with results.load(ref.id), "+
+		"%d results at most; results.delete(ref.id) makes room. A returned value that is too large to be shown is kept by itself: the "+
+		"result has value.reference, with an id to load, and counts, shape and samples of the value.", MaxResults)
+	say(e.keeps, "await store(key, value) and load(key) keep small values for later turns of the session.")
 	say(true, "There are setTimeout, TextEncoder, TextDecoder, URL, structuredClone and the JavaScript language; no modules, no import "+
 		"or require, no files, no network.")
 	say(hasTools, "TypeScript declarations: (await API.read(\"tools/<name>.d.ts\")).content for one tool, API.list() for the paths, "+
-		"guest.d.ts for the globals. Read a tool's declaration before the first call with complex input.")
+		"guest.d.ts and results.d.ts for the globals. Read a tool's declaration before the first call with complex input.")
 	say(hasSkills, "Instructions of the host: await skills.list(), skills.search(query), and (await skills.read(name)).content. Read "+
 		"the one that fits the task first.")
 	say(true, "code is JavaScript, not a shell command.")

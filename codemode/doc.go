@@ -52,6 +52,22 @@
 // All of this is answered by the host from memory, and given whole or refused: an answer of more than the smaller of
 // MaxSnapshotBytes and MemoryLimitBytes is an Error that says so.
 //
+// # What stays
+//
+// results.save(value) keeps a value as JSON for later cells of the executor, and resolves to a [Reference] of at most 768 bytes
+// that stands for it in the conversation: id, size, count, shape and samples. results.load(id) resolves to a copy,
+// results.delete(id) makes room. There is room for [MaxResults] values and as many bytes as a program may be given at once (the
+// smaller of MaxSnapshotBytes and MemoryLimitBytes); nothing is evicted. The host has the same values in [Executor.Results].
+// A returned object or array that is too large to be shown is kept by itself, and the result's value is {truncated, reference,
+// guidance}.
+//
+// store(key, value) and load(key), globals of programs that use them, keep small values for later turns of the session, in
+// the [SessionStore] of [ExecutorOptions]; without one they hold for the executor. A cell sees its own changes at once;
+// they are committed when it completes, and a commit that fails is a warning of the result.
+//
+// Content from outside of the host (of a tool whose definition says Network, and what others say of client tools) marks the
+// cell, what the cell keeps, and the cells that load it: [Result].NetworkContent.
+//
 // # Tools as globals
 //
 // The globals of the tools are there for a program that spells their names, in code or in a string. In a catalog

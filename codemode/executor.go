@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,8 +20,19 @@ import (
 
 // ExecutorOptions configure an [Executor]. A nil *ExecutorOptions means all defaults.
 type ExecutorOptions struct {
-	// RunID and SessionID name the agent's run and session in the runtime's log. They may be empty.
-	RunID, SessionID string
+	// RunID names the agent's run in the runtime's log. It may be empty.
+	RunID string
+
+	// SessionID names the session whose values store and load of a cell work on, and the session in the runtime's log. It
+	// may be empty.
+	SessionID string
+
+	// Store keeps small values of the session for later turns: store and load in a cell. Nil, or no SessionID: what a cell
+	// stores is there for later cells of the executor, and ends with it. The executor does not close it.
+	Store SessionStore
+
+	// Model is what the model can be shown of one result. Zero for no limit but MaxOutputBytes.
+	Model Model
 }
 
 // Executor runs the cells of one agent turn over one catalog. It is safe for concurrent use. Making one
@@ -30,6 +42,11 @@ type Executor struct {
 	catalog *toolcatalog.Catalog
 	opts    ExecutorOptions
 	scope   string
+	results *Results
+
+	session    SessionStore // what store and load work on
+	sessionKey string
+	keeps      bool // it outlives the executor
 
 	calls, searches, describes atomic.Int64
 
@@ -69,9 +86,13 @@ func (r *Runtime) NewExecutor(catalog *toolcatalog.Catalog, opts *ExecutorOption
 	}
 	var scope [12]byte
 	_, _ = rand.Read(scope[:])
-	e := &Executor{runtime: r, catalog: catalog, scope: hex.EncodeToString(scope[:]), cells: map[*cell]context.CancelCauseFunc{}}
+	e := &Executor{runtime: r, catalog: catalog, scope: hex.EncodeToString(scope[:]), results: newResults(r.limits.inbox), cells: map[*cell]context.CancelCauseFunc{}}
 	if opts != nil {
 		e.opts = *opts
+	}
+	e.session, e.sessionKey = e.opts.Store, e.opts.SessionID
+	if e.keeps = e.session != nil && e.sessionKey != ""; !e.keeps {
+		e.session, e.sessionKey = NewMemoryStore(), "turn"
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -169,6 +190,23 @@ func (e *Executor) run(ctx context.Context, src source.Cell) Result {
 	return <-c.result
 }
 
+// guarded calls what may come to code of the host's. A panic there is an error here, whose details are for the log.
+func (e *Executor) guarded(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.runtime.logger.Error("code mode: the host's code panicked", "run", e.opts.RunID, "session", e.opts.SessionID,
+				"panic", p, "stack", string(debug.Stack()))
+			err = errHostPanic
+		}
+	}()
+	return f()
+}
+
+var errHostPanic = errors.New("the host's own code panicked; its log has the details")
+
+// Results gives what the cells of the executor saved, for the host to look at, to add to and to delete.
+func (e *Executor) Results() *Results { return e.results }
+
 func (e *Executor) enter(c *cell, cancel context.CancelCauseFunc) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -195,6 +233,7 @@ func (e *Executor) Close() error {
 	delete(e.runtime.executors, e)
 	e.runtime.mu.Unlock()
 	e.running.Wait()
+	e.results.close()
 	return nil
 }
 

@@ -143,6 +143,7 @@ func TestOutputBudget(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 11))
 	sizes := []int{0, 3, 40, 200, 450, 900, 3000}
 	size := func() int { return sizes[random.IntN(len(sizes))] }
+	retained := 0
 	for range 600 {
 		var code strings.Builder
 		output := []byte{'['}
@@ -180,6 +181,13 @@ func TestOutputBudget(t *testing.T) {
 			}
 		} else {
 			value := append(jsontext.AppendString([]byte(`{"v":`), s), '}')
+			if id := referenceOf(r.Value); id != "" {
+				if kept, err := b.Results().Load(id); err != nil || !bytes.Equal(kept, value) {
+					t.Errorf("%v; %s was kept, want %s", err, kept, value)
+				}
+				retained++
+				continue // how much of a reference is shown is its own matter
+			}
 			whole = checkWhole(t, "value", r.Value, value) && whole
 		}
 		if n := renderedSize(t, r); !whole && n < limit-20 {
@@ -190,6 +198,20 @@ func TestOutputBudget(t *testing.T) {
 			return
 		}
 	}
+	if retained != codemode.MaxResults {
+		t.Errorf("%d values were retained, want as many as there is room for: %d", retained, codemode.MaxResults)
+	}
+}
+
+// referenceOf gives the id under which a value was retained, or "".
+func referenceOf(value json.RawMessage) string {
+	var r codemode.Retained
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.DisallowUnknownFields()
+	if d.Decode(&r) != nil {
+		return ""
+	}
+	return r.Reference.ID
 }
 
 // checkWhole tells whether got is want; if not, it must be a marker for it.

@@ -18,23 +18,35 @@ const (
 )
 
 // completed makes the result of a cell that returned.
-func (c *cell) completed() Result {
+func (c *cell) completed(warnings []string) Result {
 	r := c.newResult(StatusCompleted)
-	r.Output, r.Value, _ = c.output.render(c.limits.output, c.value, "")
-	return r
+	r.Warnings = warnings
+	return c.deliver(r, "")
 }
 
 func (c *cell) newResult(status Status) Result {
 	return Result{
 		Status: status, BridgeDispatchStarted: c.bridge.dispatched,
-		ReplaySafe: c.source.RestartSafe, Telemetry: c.executor.telemetry(),
+		ReplaySafe: c.source.RestartSafe, Telemetry: c.executor.telemetry(), NetworkContent: c.network,
 	}
 }
 
 func (c *cell) failed(code ErrorCode, phase FailurePhase, text string, cause error) Result {
 	r := c.newResult(StatusFailed)
 	r.Code, r.FailurePhase, r.err = code, phase, cause
-	r.Output, _, r.Error = c.output.render(c.limits.output, nil, text)
+	return c.deliver(r, text)
+}
+
+// retention tells how the value of the cell can be kept if it cannot be shown.
+func (c *cell) retention() retention {
+	r := retention{
+		limit:   int(c.limits.inbox),
+		save:    func(value []byte) (Reference, error) { return c.executor.results.save(value, c.network) },
+		release: func(id string) { _ = c.executor.results.Delete(id) },
+	}
+	if c.source.RestartSafe {
+		r.refused = &refusedRestartSafe
+	}
 	return r
 }
 
@@ -163,6 +175,6 @@ func (c *cell) uncompiled(err error) Result {
 // maxCause bounds an engine's message inside of another.
 const maxCause = 240
 
-func clip(s string, n int) string { return s[:runeStart([]byte(s), min(n, len(s)))] }
+func clip(s string, n int) string { return s[:runeStart(s, min(max(0, n), len(s)))] }
 
 func (c *cell) lines() int { return bytes.Count([]byte(c.source.Code), []byte("\n")) + 1 }

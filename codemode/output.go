@@ -1,170 +1,99 @@
 package codemode
 
 import (
+	"bytes"
 	"encoding/json"
-	"unicode/utf8"
 )
 
-// output is what a cell emitted: its compact JSON array in pieces, complete as long as it fits the
-// budget, else a prefix of it and the size of the whole.
+// output is what a cell emitted in all of its legs (its Exec and later waits): one compact JSON array, whole as long as it
+// fits the limit, else its start and the size of the whole. What every delivery shows is made from that, so that nothing is
+// ever cut twice.
 type output struct {
-	entries []Output
-	size    int    // bytes of the whole array as compact JSON; 0 if nothing was emitted
-	prefix  []byte // the start of the array, once entries are not complete
-	cut     bool
+	array []byte  // without the closing bracket; a start of it once cut is set
+	ends  []int   // where the entries end in array, as long as that is whole
+	size  int     // bytes of the whole array; 0 if nothing was emitted
+	cut   bool    // the whole array is larger than the limit
+	acked receipt // what the last delivery showed
 }
+
+// receipt says what a result that was delivered has shown.
+type receipt struct {
+	entries int  // so many of the entries
+	summary bool // or, in place of all of them, a marker
+	size    int  // of the array that the marker stands for
+	prefix  int  // bytes of its prefix
+}
+
+const (
+	textHead = `{"type":"text","text":`
+	jsonHead = `{"type":"json","value":`
+)
 
 // add appends one emission, given as JSON text of size bytes, of which text is the start if it is more than limit. It keeps no
 // more than limit bytes in all.
 func (o *output) add(isText bool, text []byte, size, limit int) {
-	head, kind := `{"type":"json","value":`, OutputJSON
+	head := jsonHead
 	if isText {
-		head, kind = `{"type":"text","text":`, OutputText
+		head = textHead
 	}
-	n := len(head) + size + 1
-	if o.size == 0 {
-		o.size = 2 + n
-	} else {
-		o.size += 1 + n
+	o.size += 1 + len(head) + size + 1
+	opening := byte(',')
+	if len(o.ends) == 0 && !o.cut {
+		opening, o.size = '[', o.size+1
 	}
 	if o.cut {
+		return // never anything after a hole
+	}
+	o.array = append(append(o.array, opening), head...)
+	o.array = append(append(o.array, text[:min(len(text), limit)]...), '}')
+	if o.size <= limit {
+		o.ends = append(o.ends, len(o.array))
 		return
 	}
-	if o.size > limit {
-		o.cut = true
-		o.prefix = o.join()
-		if len(o.entries) > 0 {
-			o.prefix = append(o.prefix, ',')
+	o.cut, o.ends = true, nil
+	o.array = bytes.Clone(o.array[:runeStart(o.array, min(limit, len(o.array)))])
+}
+
+// entries are the emissions after the first so many, if all of them were kept.
+func (o *output) entries(from int) []Output {
+	shown := make([]Output, 0, len(o.ends)-from)
+	for i := from; i < len(o.ends); i++ {
+		encoded := o.encoded(i, i+1)
+		if body, isText := bytes.CutPrefix(encoded, []byte(textHead)); isText {
+			shown = append(shown, Output{Type: OutputText, Text: unquote(body[:len(body)-1]), encoded: encoded})
+			continue
 		}
-		o.prefix = append(append(append(o.prefix, head...), text[:min(len(text), limit)]...), "}]"...)
-		o.prefix = o.prefix[:runeStart(o.prefix, min(limit, len(o.prefix)))]
-		o.entries = nil
-		return
+		shown = append(shown, Output{Type: OutputJSON, Value: encoded[len(jsonHead) : len(encoded)-1], encoded: encoded})
 	}
-	encoded := append(append(append(make([]byte, 0, n), head...), text...), '}')
-	entry := Output{Type: kind, encoded: encoded}
-	if body := encoded[len(head) : n-1]; isText {
-		_ = json.Unmarshal(body, &entry.Text)
-	} else {
-		entry.Value = body
-	}
-	o.entries = append(o.entries, entry)
+	return shown
 }
 
-// join gives the array of the entries without its closing bracket.
-func (o *output) join() []byte {
-	b := []byte{'['}
-	for i, e := range o.entries {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, e.encoded...)
+// encoded is the JSON of entries, with the commas between them.
+func (o *output) encoded(from, to int) []byte {
+	if from == to {
+		return nil
 	}
-	return b
+	start, end := 1, o.ends[to-1]
+	if from > 0 {
+		start = o.ends[from-1] + 1
+	}
+	return o.array[start:end:end] // a result keeps it: nobody may append to it
 }
 
-// render divides limit bytes between the output, the returned value and the failure text, and cuts what does not
-// fit its share: a short one leaves its rest to the others. value is nil for a failed cell.
-func (o *output) render(limit int, value []byte, failure string) ([]Output, json.RawMessage, string) {
-	if failure != "" {
-		failure = truncateError(failure, limit-min(o.size+len(value), limit/2))
+// original is the whole array, or what was kept of it.
+func (o *output) original() *original {
+	text := o.array
+	if !o.cut && o.size > 0 {
+		text = append(text[:len(text):len(text)], ']')
 	}
-	left := limit
-	if failure != "" {
-		left -= encodedSize(failure)
-	}
-	entries, charged := o.entries, o.size
-	if allowance := left - min(len(value), left/2); o.cut || o.size > allowance {
-		prefix := o.prefix
-		if !o.cut {
-			prefix = append(o.join(), ']')
-		}
-		marker := truncate(prefix, o.size, allowance-2)
-		entries = []Output{{Truncated: marker}}
-		text, _ := marshal(marker)
-		charged = len(text) + 2
-	}
-	if value != nil && len(value) > left-charged {
-		value, _ = marshal(truncate(value, len(value), left-charged))
-	}
-	return entries, value, failure
+	return &original{text: text, size: o.size}
 }
 
-const outputGuidance = "output truncated: run it again with narrower arguments, or return a smaller projection"
-
-// truncate makes the marker for a value of size bytes, of whose compact JSON the start is given, so that the marker
-// itself takes no more than allowance bytes where that is possible.
-func truncate(text []byte, size, allowance int) *Truncation {
-	m := &Truncation{Truncated: true, OmittedBytes: size, Guidance: outputGuidance}
-	empty, _ := marshal(m)
-	left := allowance - len(empty)
-	end := 0
-	for end < len(text) {
-		_, n := utf8.DecodeRune(text[end:])
-		cost := runeCost(text[end:], n)
-		if left < cost || end+n == size {
-			break
-		}
-		left -= cost
-		end += n
+// unquote gives the string that a JSON string stands for.
+func unquote(text []byte) (s string) {
+	if bytes.IndexByte(text, '\\') < 0 {
+		return string(text[1 : len(text)-1])
 	}
-	m.Prefix = string(text[:end])
-	m.OmittedBytes = size - end
-	return m
-}
-
-// runeCost is what the first character of b, n bytes long, takes in a JSON string.
-func runeCost(b []byte, n int) int {
-	switch c := b[0]; {
-	case c == '"' || c == '\\' || c == '\b' || c == '\t' || c == '\n' || c == '\f' || c == '\r':
-		return 2
-	case c < 0x20:
-		return 6
-	case n == 1 && c >= utf8.RuneSelf:
-		return 6 // not UTF-8: becomes \ufffd
-	case n == 3 && c == 0xe2 && b[1] == 0x80 && b[2]&^1 == 0xa8:
-		return 6 // U+2028 and U+2029
-	}
-	return n
-}
-
-// encodedSize is the size of s as a JSON string.
-func encodedSize(s string) int {
-	size := 2
-	for i := 0; i < len(s); {
-		_, n := utf8.DecodeRuneInString(s[i:])
-		size += runeCost([]byte(s[i:i+n]), n)
-		i += n
-	}
-	return size
-}
-
-const errorSuffix = " [error truncated]"
-
-// truncateError cuts a failure text so that it takes no more than allowance bytes as a JSON string. Its start is
-// kept: that is where the cause stands.
-func truncateError(s string, allowance int) string {
-	if encodedSize(s) <= allowance {
-		return s
-	}
-	left := allowance - 2 - len(errorSuffix)
-	end := 0
-	for end < len(s) {
-		_, n := utf8.DecodeRuneInString(s[end:])
-		cost := runeCost([]byte(s[end:end+n]), n)
-		if left < cost {
-			break
-		}
-		left -= cost
-		end += n
-	}
-	return s[:end] + errorSuffix
-}
-
-// runeStart gives the largest index of at most i that does not split a character of b.
-func runeStart(b []byte, i int) int {
-	for i > 0 && i < len(b) && !utf8.RuneStart(b[i]) {
-		i--
-	}
-	return i
+	_ = json.Unmarshal(text, &s)
+	return s
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -123,6 +124,21 @@ var mentions = func() map[string]int {
 	}
 	return m
 }()
+
+// usesSession tells whether the program uses store or load: whether one of the words stands anywhere but alone in quotes.
+func usesSession(code string) bool { return sessionUse.MatchString(code) }
+
+var sessionUse = regexp.MustCompile("(?:^|[^\\w$\"'`])(?:store|load)\\b|\\b(?:store|load)(?:$|[^\\w$\"'`])")
+
+// installGlobals makes the globals that not every program has.
+func (c *cell) installGlobals() error {
+	if code := c.source.Code; usesSession(code) || usesSession(source.Unescape(code)) {
+		if _, err := c.vm.Call(c.vm.Named(guest.InstallSession)); err != nil {
+			return err
+		}
+	}
+	return c.installTools()
+}
 
 // installTools makes the globals of the tools.
 func (c *cell) installTools() error {

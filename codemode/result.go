@@ -149,6 +149,10 @@ type Result struct {
 	ReplaySafe bool // the cell ran in restart-safe mode
 	Telemetry  Telemetry
 
+	// NetworkContent tells that something of the result may come from outside of the host: from an MCP server, or from a
+	// tool that says so. Show it to the model as content that nobody vouches for.
+	NetworkContent bool
+
 	err error // the cause of a failure
 }
 
@@ -179,13 +183,14 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	switch r.Status {
 	case StatusCompleted:
 		return marshal(struct {
-			Status     Status          `json:"status"`
-			ReplaySafe bool            `json:"replaySafe"`
-			Telemetry  Telemetry       `json:"telemetry"`
-			Warnings   []string        `json:"warnings,omitempty"`
-			Output     []Output        `json:"output"`
-			Value      json.RawMessage `json:"value"`
-		}{r.Status, r.ReplaySafe, r.Telemetry, r.Warnings, output, orNull(r.Value)})
+			Status         Status          `json:"status"`
+			ReplaySafe     bool            `json:"replaySafe"`
+			Telemetry      Telemetry       `json:"telemetry"`
+			NetworkContent bool            `json:"networkContent,omitempty"`
+			Warnings       []string        `json:"warnings,omitempty"`
+			Output         []Output        `json:"output"`
+			Value          json.RawMessage `json:"value"`
+		}{r.Status, r.ReplaySafe, r.Telemetry, r.NetworkContent, r.Warnings, output, orNull(r.Value)})
 	case StatusWaiting:
 		return marshal(struct {
 			Status           Status            `json:"status"`
@@ -194,8 +199,9 @@ func (r Result) MarshalJSON() ([]byte, error) {
 			PendingToolCalls []PendingToolCall `json:"pendingToolCalls"`
 			ReplaySafe       bool              `json:"replaySafe"`
 			Telemetry        Telemetry         `json:"telemetry"`
+			NetworkContent   bool              `json:"networkContent,omitempty"`
 			Output           []Output          `json:"output"`
-		}{r.Status, r.RunID, r.Reason, append([]PendingToolCall{}, r.PendingToolCalls...), r.ReplaySafe, r.Telemetry, output})
+		}{r.Status, r.RunID, r.Reason, append([]PendingToolCall{}, r.PendingToolCalls...), r.ReplaySafe, r.Telemetry, r.NetworkContent, output})
 	}
 	return marshal(struct {
 		Status                Status       `json:"status"`
@@ -204,9 +210,10 @@ func (r Result) MarshalJSON() ([]byte, error) {
 		BridgeDispatchStarted bool         `json:"bridgeDispatchStarted"`
 		ReplaySafe            bool         `json:"replaySafe"`
 		Telemetry             Telemetry    `json:"telemetry"`
+		NetworkContent        bool         `json:"networkContent,omitempty"`
 		Output                []Output     `json:"output"`
 		Error                 string       `json:"error"`
-	}{r.Status, r.Code, r.FailurePhase, r.BridgeDispatchStarted, r.ReplaySafe, r.Telemetry, output, r.Error})
+	}{r.Status, r.Code, r.FailurePhase, r.BridgeDispatchStarted, r.ReplaySafe, r.Telemetry, r.NetworkContent, output, r.Error})
 }
 
 // marshal is json.Marshal without its HTML escaping, which would cost the model tokens.

@@ -47,7 +47,8 @@ func TestScripts(t *testing.T) {
 				for _, c := range chunks {
 					rec := new(fixture.Recorder)
 					rec.Release()
-					bench := testBench{newExecutor(t, b.runtime, newTestCatalog(t, rec)), rec}
+					session := &codemode.ExecutorOptions{SessionID: "script", Store: codemode.NewMemoryStore()}
+					bench := testBench{newExecutor(t, b.runtime, newTestCatalog(t, rec), session), rec}
 					result := bench.run(t.Context(), c.code)
 					checkResult(t, result, codemode.DefaultMaxOutputBytes)
 					for _, problem := range c.check(result, rec) {

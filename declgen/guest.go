@@ -13,6 +13,12 @@ var guestAPI string
 //go:embed skills.d.ts
 var skillsAPI string
 
+//go:embed results.d.ts
+var resultsAPI string
+
+// ResultsAPI returns the file results.d.ts: the declarations of what stays when a cell has ended.
+func ResultsAPI() string { return resultsAPI }
+
 // GuestAPI returns the file guest.d.ts: the declarations of what a cell has. Nothing is declared that is not there.
 func GuestAPI(g Guest) string {
 	if g.Skills {

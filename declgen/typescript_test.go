@@ -18,7 +18,7 @@ import (
 )
 
 // guestFile is the declaration of everything that a guest has but its tools.
-func guestFile() string { return declgen.GuestAPI(declgen.Guest{Skills: true}) }
+func guestFile() string { return declgen.GuestAPI(declgen.Guest{Skills: true}) + declgen.ResultsAPI() }
 
 // TestMCPTools compiles the declarations of the tools of real MCP servers, each alone and then all of them as one program.
 func TestMCPTools(t *testing.T) {

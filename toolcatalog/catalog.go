@@ -49,6 +49,7 @@ type Catalog struct {
 	entries []entry           // sorted by callable name
 	index   map[string]*entry // by callable name, and by tool name; the two never collide, see allocateNames
 	clients int               // how many entries are client tools
+	network bool              // there is a tool that returns content from outside
 	queue   *queue            // nil if no tool is sequential
 	finder  *finder           // of places in entries
 	logger  *slog.Logger
@@ -332,6 +333,7 @@ func (b *builder) catalog(o Options, skills []Skill) *Catalog {
 		if e.Source == Client {
 			c.clients++
 		}
+		c.network = c.network || e.Network
 		if e.Sequential && c.queue == nil {
 			c.queue = &queue{}
 		}
@@ -374,6 +376,9 @@ func (c *Catalog) CallableNames() iter.Seq[string] {
 		}
 	}
 }
+
+// HasNetwork reports whether there is a tool that returns content from outside of the host: [Spec].Network.
+func (c *Catalog) HasNetwork() bool { return c.network }
 
 // Len is the number of tools.
 func (c *Catalog) Len() int { return len(c.entries) }

@@ -108,7 +108,7 @@ func TestNewEmpty(t *testing.T) {
 	}
 	for _, c := range []*toolcatalog.Catalog{made, {}} {
 		if c.Len() != 0 || len(c.All()) != 0 || len(c.Search("a word", 5)) != 0 || len(c.Skills()) != 0 || len(c.SearchSkills("a word", 5)) != 0 ||
-			c.QuickIndex(0) != "" || len(c.Files("")) != 1 || c.MayAsk() || c.MayRefuse() {
+			c.QuickIndex(0) != "" || len(c.Files("")) != 2 || c.MayAsk() || c.MayRefuse() {
 			t.Errorf("%v is not empty", c)
 		}
 		_, err = c.Call(t.Context(), "x", nil)

@@ -25,23 +25,34 @@ type File struct {
 }
 
 const (
-	guestFile        = "guest.d.ts"
-	guestDescription = "the globals that every program has"
-	toolFolder       = "tools"
-	declarationExt   = ".d.ts"
+	toolFolder     = "tools"
+	declarationExt = ".d.ts"
 )
+
+// guestFiles are the files that are not about a tool.
+var guestFiles = []struct {
+	path, description string
+	content           func(c *Catalog) string
+}{
+	{"results.d.ts", "results, store and load: what is kept for later programs", func(*Catalog) string { return declgen.ResultsAPI() }},
+	{"guest.d.ts", "the globals that every program has", func(c *Catalog) string {
+		return declgen.GuestAPI(declgen.Guest{Skills: len(c.skills) > 0})
+	}},
+}
 
 // filePath is the path of a tool's declaration.
 func filePath(callableName string) string { return toolFolder + "/" + callableName + declarationExt }
 
-// Files lists the declaration files: guest.d.ts, then tools/<callableName>.d.ts for each tool in the order of
+// Files lists the declaration files: results.d.ts and guest.d.ts, then tools/<callableName>.d.ts for each tool in the order of
 // [Catalog.All]. With a prefix, only the file of that path or the files in that folder; slashes around the prefix do not
 // matter. The slice is the caller's own.
 func (c *Catalog) Files(prefix string) []FileInfo {
 	prefix = strings.Trim(strings.TrimSpace(prefix), "/")
 	list := []FileInfo{}
-	if prefix == "" || prefix == guestFile {
-		list = append(list, FileInfo{Path: guestFile, Description: guestDescription, Bytes: len(c.guestAPI())})
+	for _, f := range guestFiles {
+		if prefix == "" || prefix == f.path {
+			list = append(list, FileInfo{f.path, f.description, len(f.content(c))})
+		}
 	}
 	if prefix == "" || prefix == toolFolder {
 		for i := range c.entries {
@@ -69,9 +80,11 @@ func (c *Catalog) ReadFile(path string) (File, error) {
 	if !fs.ValidPath(path) || path == "." {
 		return File{}, &lookupError{fmt.Sprintf("invalid API file path %q: give one that API.list() names, such as tools/<name>.d.ts", clip(path, maxShownName)), fs.ErrInvalid}
 	}
-	if path == guestFile {
-		content := c.guestAPI()
-		return File{path, guestDescription, content, len(content)}, nil
+	for _, f := range guestFiles {
+		if path == f.path {
+			content := f.content(c)
+			return File{path, f.description, content, len(content)}, nil
+		}
 	}
 	e := c.declared(path)
 	if e == nil {
@@ -125,8 +138,4 @@ func (c *Catalog) declaration(e *entry) string {
 	text := declgen.Declare(f)
 	c.files[e.place].Store(&text)
 	return text
-}
-
-func (c *Catalog) guestAPI() string {
-	return declgen.GuestAPI(declgen.Guest{Skills: len(c.skills) > 0})
 }

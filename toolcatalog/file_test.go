@@ -23,10 +23,10 @@ func paths(files []toolcatalog.FileInfo) []string {
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	c := newCatalog(t, named("b"), named("a-1"), echo("c"))
-	all := []string{"guest.d.ts", "tools/a_1.d.ts", "tools/b.d.ts", "tools/c.d.ts"}
+	all := []string{"results.d.ts", "guest.d.ts", "tools/a_1.d.ts", "tools/b.d.ts", "tools/c.d.ts"}
 	for prefix, want := range map[string][]string{
 		"": all, "/": all, " ": all,
-		"tools": all[1:], "tools/": all[1:], "/tools//": all[1:],
+		"tools": all[2:], "tools/": all[2:], "/tools//": all[2:],
 		"tools/b.d.ts": {"tools/b.d.ts"}, "/tools/b.d.ts": {"tools/b.d.ts"}, "guest.d.ts": {"guest.d.ts"},
 		"tool": {}, "tools/b": {}, "tools/a-1.d.ts": {}, "tools/x.d.ts": {}, "..": {}, "b.d.ts": {},
 	} {
@@ -53,6 +53,7 @@ func TestReadFile(t *testing.T) {
 		"tools/raw_tool.d.ts": "declare function raw_tool(input?: unknown): Promise<unknown>;",
 		"tools/client.d.ts":   "declare function client(input?: unknown): Promise<unknown>;",
 		"guest.d.ts":          "declare function text(",
+		"results.d.ts":        "declare const results:",
 	} {
 		file, err := c.ReadFile(path)
 		if err != nil || !strings.Contains(file.Content, want) || strings.Contains(file.Content, "secret") {

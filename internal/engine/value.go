@@ -126,17 +126,17 @@ func (vm *VM) AppendString(dst []byte, s Value) ([]byte, error) {
 	return appendLatin1(dst, b), nil
 }
 
-// Overwrite replaces the characters of a string of the guest, all of them ASCII and as many as text has. It is for a string
-// that the guest has just made for this, which nothing else refers to.
-func (vm *VM) Overwrite(s Value, text []byte) error {
+// Overwrite has write replace the characters of a string of the guest of that length, of which none is beyond ASCII. It is for a
+// string that the guest has just made for this, which nothing else refers to.
+func (vm *VM) Overwrite(s Value, length int, write func(chars []byte)) error {
 	b, wide, err := vm.chars(s)
 	if err != nil {
 		return err
 	}
-	if wide || len(b) != len(text) || asciiPrefix(text) != len(text) {
-		return fmt.Errorf("engine: a string of %d bytes cannot be overwritten with %d bytes of ASCII", len(b), len(text))
+	if wide || len(b) != length || asciiPrefix(b) != len(b) {
+		return fmt.Errorf("engine: the string to be overwritten is not %d characters of ASCII", length)
 	}
-	copy(b, text)
+	write(b)
 	return nil
 }
 

@@ -10,7 +10,7 @@
   const { isArray } = Array;
   const { captureStackTrace, isError } = Error;
   const { repeat, trim } = String.prototype;
-  const Promise_ = Promise, Error_ = Error, Map_ = Map, TypeError_ = TypeError, Number_ = Number, String_ = String;
+  const Promise_ = Promise, Error_ = Error, Map_ = Map, TypeError_ = TypeError, RangeError_ = RangeError, Number_ = Number, String_ = String;
   const { isFinite: isFinite_ } = Number;
   const { floor } = Math;
   const { toSpliced } = Array.prototype;
@@ -27,7 +27,7 @@
 
   // Operations of host(operation, a, b, c): the raw function takes at least four arguments. The host
   // reads plain data out of memory by itself; what else there is it asks for as text.
-  const EMIT = 1, EMIT_TEXT = 2, CALL = 3, CALL_TEXT = 4, TIMER = 5, CLEAR = 6, ASK = 7, ANSWER = 8;
+  const EMIT = 1, EMIT_TEXT = 2, CALL = 3, CALL_TEXT = 4, TIMER = 5, CLEAR = 6, ASK = 7, ANSWER = 8, GIVE = 9, GIVE_TEXT = 10;
   const TOOL = 0, DESCRIBE = 1; // questions
   const TEXT = 0, JSON_ITEM = 1;
   const OK = 0, AS_TEXT = 2;
@@ -174,9 +174,10 @@
   let calls = 0;
 
   // fail throws an error with the stack of who called the function of the guest API that it is thrown in.
-  const fail = (Kind, message, api) => {
+  const fail = (Kind, message, api, code) => {
     const error = new Kind(message);
     captureStackTrace(error, api);
+    if (code !== undefined) define(error, "code", code, true, true, true);
     throw error;
   };
 
@@ -186,7 +187,17 @@
     const room = apply(repeat, " ", [host(ASK, question, a, b)]);
     host(ANSWER, room, 0, 0);
     const answer = parse(room);
-    return answer.length === 1 ? answer[0] : fail(Error_, answer[1], api);
+    switch (answer.length) {
+      case 0: return undefined;
+      case 1: return answer[0];
+    }
+    fail(answer[2] === "TypeError" ? TypeError_ : answer[2] === "RangeError" ? RangeError_ : Error_, answer[1], api, answer[3]);
+  }
+
+  // give hands a value to the host, for the question that follows. What has no JSON is null, as in an array; undefined is no
+  // value.
+  function give(value) {
+    if (host(GIVE, 0, value, 0) === AS_TEXT) host(GIVE_TEXT, 0, stringify(value) ?? "null", 0);
   }
 
   // What is known of a tool, by its function, and the functions by the tool's index.
@@ -363,6 +374,7 @@
     define,
     ask,
     fail,
+    give,
     newDocument,
     isHandle: (value) => metadata.get(value) !== undefined,
     toolFor: (index, known) => tools[index] ?? makeTool(index, known),

@@ -32,6 +32,8 @@ var (
 	controllerScript []byte
 	//go:embed catalog.js
 	catalogScript []byte
+	//go:embed results.js
+	resultsScript []byte
 	//go:embed console.js
 	consoleScript []byte
 	//go:embed encoding.js
@@ -50,33 +52,46 @@ const (
 	Fire               // (id) runs a timer's callback
 	EncodeFinal        // (value) gives the JSON text of the cell's returned value
 	Describe           // (thrown) gives [isError, name, message, stack]
-	numFunctions
+	numControllers
+
+	InstallSession = numControllers // () makes the globals store and load
+	numFunctions   = numControllers + 1
 )
 
 // Operations of a host call: its first argument. What follows is for each the operation's own. The host
 // reads a value that is plain data by itself ([engine.VM.AppendJSON]) and asks for others as text.
 const (
-	Emit     = 1 // kind ([Text] or [JSON]), value: a piece of output; answer [OK] or [AsText]
-	EmitText = 2 // kind, JSON text
-	Call     = 3 // slot, index of the tool, input: answer OK, [Full] or AsText
-	CallText = 4 // slot, index, JSON text of the input or undefined: answer OK or Full
-	Timer    = 5 // id, delay in milliseconds: answer OK or Full
-	Clear    = 6 // id: the timer is not wanted any more
-	Ask      = 7 // question, its subject, limit: answer the size of the answer, an [Int]
-	Answer   = 8 // a string of that size: the host puts the answer into it, [value] or [null, message] as JSON in ASCII
+	Emit     = 1  // kind ([Text] or [JSON]), value: a piece of output; answer [OK] or [AsText]
+	EmitText = 2  // kind, JSON text
+	Call     = 3  // slot, index of the tool, input: answer OK, [Full] or AsText
+	CallText = 4  // slot, index, JSON text of the input or undefined: answer OK or Full
+	Timer    = 5  // id, delay in milliseconds: answer OK or Full
+	Clear    = 6  // id: the timer is not wanted any more
+	Ask      = 7  // question, its subject, limit: answer the size of the answer, an [Int]
+	Answer   = 8  // a string of that size: the host puts the answer into it, as JSON in ASCII; see below
+	Give     = 9  // 0, value: what the next question is about; answer OK or AsText
+	GiveText = 10 // 0, JSON text of the value
 )
+
+// An answer is an array: [value]; [] for undefined; [null, message, name, code] for an Error of that name (TypeError, RangeError,
+// else Error) and, if it is there, that code.
 
 // Questions, and what they are about.
 const (
-	AskTool        = 0 // index of a tool: what is known of it
-	AskDescribe    = 1 // index of a tool: its schemas, too
-	AskSearch      = 2 // query, limit: index and what is known, of each tool that matches
-	AskAll         = 3 // the same of all tools
-	AskFiles       = 4 // prefix: the files of the API
-	AskFile        = 5 // path: one of them
-	AskSkills      = 6 // the skills
-	AskSkill       = 7 // name: one of them
-	AskSkillSearch = 8 // query, limit: the skills that match
+	AskTool        = 0  // index of a tool: what is known of it
+	AskDescribe    = 1  // index of a tool: its schemas, too
+	AskSearch      = 2  // query, limit: index and what is known, of each tool that matches
+	AskAll         = 3  // the same of all tools
+	AskFiles       = 4  // prefix: the files of the API
+	AskFile        = 5  // path: one of them
+	AskSkills      = 6  // the skills
+	AskSkill       = 7  // name: one of them
+	AskSkillSearch = 8  // query, limit: the skills that match
+	AskSave        = 9  // with a value given: the reference of the result
+	AskLoad        = 10 // id: the saved value
+	AskDelete      = 11 // id: true
+	AskStore       = 12 // key, with a value given or none: undefined
+	AskLoadStored  = 13 // key: the value, or undefined
 )
 
 // Kinds of output.
@@ -110,16 +125,19 @@ func prepare(vm *engine.VM, host engine.Value, web bool) ([]engine.Value, error)
 		return nil, err
 	}
 	named := make([]engine.Value, numFunctions)
-	for i := range named {
+	for i := range numControllers {
 		if named[i], err = vm.Element(controller, uint32(i)); err != nil {
 			return nil, err
 		}
 	}
-	internals, err := vm.Element(controller, numFunctions)
+	internals, err := vm.Element(controller, numControllers)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := evaluate(vm, "catalog.js", catalogScript, internals); err != nil {
+		return nil, err
+	}
+	if named[InstallSession], err = evaluate(vm, "results.js", resultsScript, internals); err != nil {
 		return nil, err
 	}
 	define, err := vm.Eval([]byte(`(name, value) => { Object.defineProperty(globalThis, name, { value }); }`), "guest.js", engine.EvalStrict)

@@ -138,25 +138,35 @@ func isLowSurrogate(s []byte) bool {
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
-// EscapeNonASCII gives JSON text with every character beyond ASCII as an escape: the same value, in a text that is one byte a
-// character in any encoding. Bytes that are not UTF-8 become U+FFFD. The result is src itself if there is nothing to
-// escape.
-func EscapeNonASCII(src []byte) []byte {
-	beyond := 0
-	for _, b := range src {
-		if b >= utf8.RuneSelf {
-			beyond++
-		}
-	}
-	if beyond == 0 {
-		return src
-	}
-	dst := make([]byte, 0, len(src)+4*beyond)
-	for len(src) > 0 {
-		if src[0] < utf8.RuneSelf {
-			dst = append(dst, src[0])
-			src = src[1:]
+// ASCIILen is the number of bytes that [AppendASCII] appends for src. It allocates nothing.
+func ASCIILen(src []byte) int {
+	n := len(src)
+	for i := 0; i < len(src); {
+		if src[i] < utf8.RuneSelf {
+			i++
 			continue
+		}
+		r, size := utf8.DecodeRune(src[i:])
+		n += escapedSize - size
+		if r > 0xffff {
+			n += escapedSize
+		}
+		i += size
+	}
+	return n
+}
+
+// AppendASCII appends JSON text with every character beyond ASCII as an escape: the same value, in a text that is one byte a
+// character in any encoding. Bytes that are not UTF-8 become U+FFFD.
+func AppendASCII(dst, src []byte) []byte {
+	for len(src) > 0 {
+		n := 0
+		for n < len(src) && src[n] < utf8.RuneSelf {
+			n++
+		}
+		dst = append(dst, src[:n]...)
+		if src = src[n:]; len(src) == 0 {
+			break
 		}
 		r, size := utf8.DecodeRune(src)
 		src = src[size:]
@@ -168,6 +178,8 @@ func EscapeNonASCII(src []byte) []byte {
 	}
 	return dst
 }
+
+const escapedSize = len(`\u0000`)
 
 func appendUnicodeEscape(dst []byte, unit rune) []byte {
 	return append(dst, '\\', 'u', hexDigits[unit>>12&15], hexDigits[unit>>8&15], hexDigits[unit>>4&15], hexDigits[unit&15])

@@ -6,8 +6,8 @@ return files
 //> value [{"path":"tools/echo.d.ts"}]
 ---
 const { files } = await API.list()
-return [files[0].path, files.slice(1).every((f) => f.path === "tools/" + f.path.slice(6, -5) + ".d.ts"), files.length === 1 + catalog.all().length]
-//> value ["guest.d.ts",true,true]
+return [files[0].path, files[1].path, files.slice(2).every((f) => f.path === "tools/" + f.path.slice(6, -5) + ".d.ts"), files.length === 2 + catalog.all().length]
+//> value ["results.d.ts","guest.d.ts",true,true]
 ---
 // Prefixes: slashes around do not matter, a part of a name is no folder.
 const counts = []

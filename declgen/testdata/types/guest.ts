@@ -58,3 +58,15 @@ try {
   if (failure.effectStatus === "done") throw failure;
 }
 export { result, names, all, schema, lines, template, content, text1, parsed, bytes, paths, titles, instructions, sizes, note, fitting, orders };
+
+// What is kept.
+const reference = await results.save([{ id: 1 }]);
+const size: number = reference.bytes;
+const rows = await results.load(reference);
+rows.map((row: { id: number }) => row.id);
+const gone: true = await results.delete(reference.id);
+await store("key", { size, gone });
+await store("key", undefined);
+text((await load("key")).size);
+// @ts-expect-error
+await store(1, 2);

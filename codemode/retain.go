@@ -1,0 +1,111 @@
+package codemode
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
+
+// Retained stands as the value of a completed cell whose object or array could not be shown whole: it was saved in the
+// results store, and a later cell loads it by the id of its reference. Shape and preview of the reference may be shorter
+// than those of [Results.Save] gives; its identity is complete.
+type Retained struct {
+	Truncated bool      `json:"truncated"` // always true
+	Reference Reference `json:"reference"`
+	Guidance  string    `json:"guidance"`
+}
+
+const retainedGuidance = "value saved for this run: read what you need with await results.load(reference.id), and return a smaller projection"
+
+// retention is how the value of a cell can be kept when it cannot be shown.
+type retention struct {
+	limit   int      // bytes of a value
+	refused *refusal // why no value of this cell is kept; nil if one can be
+	save    func(value []byte) (Reference, error)
+	release func(id string)
+}
+
+// refusal says why a value was not retained, in two lengths.
+type refusal struct{ long, short string }
+
+func (r refusal) guidance() []string {
+	const advice = "; return a smaller projection, or save parts of it"
+	return []string{"not retained: " + r.long + advice, "not retained: " + r.short}
+}
+
+var (
+	refusedRestartSafe = refusal{"a restart-safe cell saves no results", "restart-safe"}
+	refusedFull        = refusal{"the results store is full, and what it holds is unchanged (results.delete makes room)", "results store is full"}
+	refusedUnavailable = refusal{"the results store is not available", "no results store"}
+	refusedReference   = refusal{"its reference exceeds the output budget", "reference too large"}
+)
+
+func refusedSize(limit int) refusal {
+	return refusal{fmt.Sprintf("it exceeds the data allowance of %d bytes", limit), "exceeds data allowance"}
+}
+
+// retainable tells whether a value is of the kind that is retained.
+func (o *original) retainable() bool {
+	return o != nil && len(o.text) > 0 && (o.text[0] == '{' || o.text[0] == '[')
+}
+
+// keep saves a value.
+func (r retention) keep(value *original) (*retained, *refusal) {
+	switch {
+	case r.refused != nil:
+		return nil, r.refused
+	case !value.whole() || value.size > r.limit:
+		refused := refusedSize(r.limit)
+		return nil, &refused
+	}
+	reference, err := r.save(value.text)
+	switch {
+	case errors.Is(err, ErrResultsFull):
+		return nil, &refusedFull
+	case err != nil:
+		return nil, &refusedUnavailable
+	}
+	return newRetained(reference), nil
+}
+
+// retained is a value that was saved.
+type retained struct {
+	reference Reference
+	size      int // bytes of what stands for the value
+	frame     int // bytes of that around the reference
+	smallest  []byte
+}
+
+func newRetained(reference Reference) *retained {
+	r := &retained{reference: reference}
+	full, _ := marshal(reference)
+	r.size = len(r.json(reference))
+	r.frame = r.size - len(full)
+	r.smallest = r.json(Reference{ID: reference.ID, Bytes: reference.Bytes, Count: reference.Count, PreviewTruncated: true})
+	return r
+}
+
+// fit gives the JSON of what stands for the value, in no more than allowance bytes unless its identity takes more.
+func (r *retained) fit(allowance int) []byte {
+	if reference, ok := r.reference.fit(allowance - r.frame); ok {
+		return r.json(reference)
+	}
+	return r.smallest
+}
+
+func (r *retained) json(reference Reference) []byte {
+	text, _ := marshal(Retained{Truncated: true, Reference: reference, Guidance: retainedGuidance})
+	return text
+}
+
+// keepValue keeps of a returned value what a result can show, and the whole of one that can be retained.
+func (c *cell) keepValue(text []byte) {
+	c.value = original{text: text, size: len(text)}
+	most := c.limits.output
+	if r := c.retention(); r.refused == nil && c.value.retainable() {
+		most = max(most, r.limit)
+	}
+	if len(text) > most {
+		c.value.text = bytes.Clone(text[:runeStart(text, c.limits.output)])
+	}
+}

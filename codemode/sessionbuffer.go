@@ -1,0 +1,227 @@
+package codemode
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/cellmode/cellmode/internal/jsontext"
+)
+
+// Why a cell can have no session store.
+var (
+	errNoSession = errors.New("store and load are not available: no session store is configured; " +
+		"the host sets ExecutorOptions.Store and ExecutorOptions.SessionID")
+	errSessionHeadless = errors.New("store and load are not available in a headless run: " +
+		"return what a later program needs")
+	errSessionRestartSafe = errors.New("store and load were not called: a restart-safe program may not use the session store; " +
+		"run the program without restartSafe")
+	errSessionClosed = errors.New("store and load are not available: the program has ended")
+)
+
+// sessionBuffer is the session as one cell sees it: what was committed when the cell first asked, with the cell's own
+// changes on top. Nothing of it reaches the store before commit; a cell that does not complete just lets go of it.
+//
+// It is safe for concurrent use. Calls take effect one after another; who needs them in the order of the program makes
+// them in that order, after open has returned or each after the one before: only open, and through it the first call,
+// and commit wait for the store.
+type sessionBuffer struct {
+	session   SessionStore
+	sessionID string
+
+	turn chan struct{} // has an element while a call is at work: a mutex, with which a context can lose patience
+
+	// Guarded by turn.
+	refusal error                   // why there is nothing to be had, or nil
+	values  map[string]SessionValue // nil before open
+	changed map[string]struct{}     // the keys that commit sets, or deletes if values has them no more
+	size    int                     // of the texts in values
+}
+
+// newSessionBuffer makes the buffer of a cell. It costs nothing until it is used. Without a store or a session id (all
+// executors without one would share a session) every use is an error.
+func newSessionBuffer(store SessionStore, sessionID string) *sessionBuffer {
+	b := &sessionBuffer{session: store, sessionID: sessionID, turn: make(chan struct{}, 1)}
+	if store == nil || sessionID == "" {
+		b.refusal = errNoSession
+	}
+	return b
+}
+
+// lock takes the turn. It does not fail if nobody else has it.
+func (b *sessionBuffer) lock(ctx context.Context) error {
+	select {
+	case b.turn <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case b.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (b *sessionBuffer) unlock() { <-b.turn }
+
+// open loads the session, unless that is done. It may block for as long as the store does. A failure is the
+// caller's alone: the next call tries again.
+func (b *sessionBuffer) open(ctx context.Context) error {
+	if err := b.lock(ctx); err != nil {
+		return err
+	}
+	defer b.unlock()
+	return b.opened(ctx)
+}
+
+// opened is open for a caller that has the turn.
+func (b *sessionBuffer) opened(ctx context.Context) error {
+	if b.refusal != nil || b.values != nil {
+		return b.refusal
+	}
+	values, err := b.session.LoadSession(ctx, b.sessionID)
+	if err != nil {
+		return fmt.Errorf("the session could not be loaded: %w", err)
+	}
+	if values == nil {
+		values = map[string]SessionValue{}
+	}
+	for _, value := range values {
+		b.size += len(value.JSON)
+	}
+	b.values, b.changed = values, map[string]struct{}{}
+	return nil
+}
+
+// store sets a key of the session, or deletes it if value has no text. The key is the JSON text of what the guest gave:
+// nil, and what is no string, is an ErrSessionKey. After an error nothing has changed.
+func (b *sessionBuffer) store(ctx context.Context, key []byte, value SessionValue) error {
+	name, err := readSessionKey(key)
+	if err != nil {
+		return err
+	}
+	if err := b.lock(ctx); err != nil {
+		return err
+	}
+	defer b.unlock()
+	if err := b.opened(ctx); err != nil {
+		return err
+	}
+	old, had := b.values[name]
+	keys, size := len(b.values), b.size-len(old.JSON)
+	if had {
+		keys--
+	}
+	if value.JSON != nil {
+		text, err := compactSessionValue(value.JSON)
+		if err != nil {
+			return err
+		}
+		value.JSON = bytes.Clone(text) // the caller's has room to spare, perhaps a lot
+		keys++
+		size += len(text)
+	}
+	changes := len(b.changed)
+	if _, again := b.changed[name]; !again {
+		changes++
+	}
+	if err := checkSession(max(keys, changes), size); err != nil {
+		return err
+	}
+	b.size = size
+	b.changed[name] = struct{}{}
+	if value.JSON == nil {
+		delete(b.values, name)
+	} else {
+		b.values[name] = value
+	}
+	return nil
+}
+
+// load gives the value of a key, a copy, and whether there is one.
+func (b *sessionBuffer) load(ctx context.Context, key []byte) (SessionValue, bool, error) {
+	name, err := readSessionKey(key)
+	if err != nil {
+		return SessionValue{}, false, err
+	}
+	if err := b.lock(ctx); err != nil {
+		return SessionValue{}, false, err
+	}
+	defer b.unlock()
+	if err := b.opened(ctx); err != nil {
+		return SessionValue{}, false, err
+	}
+	value, ok := b.values[name]
+	value.JSON = bytes.Clone(value.JSON)
+	return value, ok, nil
+}
+
+// commit gives the changes of a completed cell to the store, and closes the buffer. The error is a warning for the
+// model: it says whether nothing was kept or that this is not known.
+func (b *sessionBuffer) commit(ctx context.Context) error {
+	if err := b.lock(ctx); err != nil {
+		return notConfirmed(err)
+	}
+	defer b.unlock()
+	change := b.change()
+	b.values, b.changed = nil, nil
+	if b.refusal == nil {
+		b.refusal = errSessionClosed
+	}
+	if len(change.Set) == 0 && len(change.Delete) == 0 {
+		return nil
+	}
+	switch err := b.session.CommitSession(ctx, b.sessionID, change); {
+	case errors.Is(err, ErrSessionRange):
+		return fmt.Errorf("nothing of what this program stored was kept: %w", err)
+	case err != nil:
+		return notConfirmed(err)
+	}
+	return nil
+}
+
+func notConfirmed(err error) error {
+	return fmt.Errorf("it is not confirmed that what this program stored was kept; load it in another program to see: %w", err)
+}
+
+// change is what the cell has changed.
+func (b *sessionBuffer) change() SessionChange {
+	var c SessionChange
+	for key := range b.changed {
+		if value, ok := b.values[key]; ok {
+			if c.Set == nil {
+				c.Set = make(map[string]SessionValue, len(b.changed))
+			}
+			c.Set[key] = value
+		} else {
+			c.Delete = append(c.Delete, key)
+		}
+	}
+	return c
+}
+
+// maxSessionKeyText is the longest JSON text that a key can have: every unit as an escape.
+const maxSessionKeyText = len(`""`) + len(`\u0000`)*MaxSessionKeyUnits
+
+// readSessionKey decodes and checks a key.
+func readSessionKey(text []byte) (string, error) {
+	if len(text) == 0 || text[0] != '"' {
+		return "", fmt.Errorf("%w: this one is no string", ErrSessionKey)
+	}
+	if len(text) > maxSessionKeyText {
+		return "", fmt.Errorf("%w: this one has more", ErrSessionKey)
+	}
+	// A key with half a surrogate pair is refused, not repaired: two such keys would become one.
+	compact, err := jsontext.Compact(text)
+	if err != nil || !bytes.Equal(compact, text) {
+		return "", fmt.Errorf("%w: this one is not valid Unicode", ErrSessionKey)
+	}
+	var key string
+	if err := json.Unmarshal(text, &key); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrSessionKey, err)
+	}
+	return key, checkSessionKey(key)
+}

@@ -1,0 +1,17 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/cellmode/cellmode/codemode"
+)
+
+func TestMemoryStore(t *testing.T) {
+	t.Parallel()
+	TestSessionStore(t, func(*testing.T) codemode.SessionStore { return codemode.NewMemoryStore() })
+}
+
+func TestMemoryStoreZeroValue(t *testing.T) {
+	t.Parallel()
+	TestSessionStore(t, func(*testing.T) codemode.SessionStore { return new(codemode.MemoryStore) })
+}
