@@ -61,7 +61,7 @@
 // A returned object or array that is too large to be shown is kept by itself, and the result's value is {truncated, reference,
 // guidance}.
 //
-// store(key, value) and load(key), globals of programs that use them, keep small values for later turns of the session, in
+// store(key, value) and load(key), globals of programs that call them, keep small values for later turns of the session, in
 // the [SessionStore] of [ExecutorOptions]; without one they hold for the executor. A cell sees its own changes at once;
 // they are committed when it completes, and a commit that fails is a warning of the result.
 //

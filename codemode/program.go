@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/cellmode/cellmode/internal/engine"
 	"github.com/cellmode/cellmode/internal/guest"
@@ -125,14 +125,38 @@ var mentions = func() map[string]int {
 	return m
 }()
 
-// usesSession tells whether the program uses store or load: whether one of the words stands anywhere but alone in quotes.
-func usesSession(code string) bool { return sessionUse.MatchString(code) }
+// usesSession tells whether the program uses store or load: whether it calls one of them or passes it on. Other programs
+// have the words for things of their own, in strings and in comments.
+func usesSession(code string) bool {
+	uses := func(code string) bool { return usesFunction(code, "store") || usesFunction(code, "load") }
+	return uses(code) || strings.Contains(code, `\u`) && uses(source.Unescape(code))
+}
 
-var sessionUse = regexp.MustCompile("(?:^|[^\\w$\"'`])(?:store|load)\\b|\\b(?:store|load)(?:$|[^\\w$\"'`])")
+// usesFunction tells whether a name is followed by a parenthesis, opening or closing.
+func usesFunction(code, name string) bool {
+	for end := 0; ; {
+		i := strings.Index(code[end:], name)
+		if i < 0 {
+			return false
+		}
+		i += end
+		end = i + len(name)
+		if i > 0 && isWordByte(code[i-1]) {
+			continue
+		}
+		if rest := strings.TrimLeft(code[end:min(len(code), end+16)], " \t\n"); rest != "" && (rest[0] == '(' || rest[0] == ')') {
+			return true
+		}
+	}
+}
+
+func isWordByte(b byte) bool {
+	return 'a' <= b|0x20 && b|0x20 <= 'z' || '0' <= b && b <= '9' || b == '_' || b == '$' || b >= utf8.RuneSelf
+}
 
 // installGlobals makes the globals that not every program has.
 func (c *cell) installGlobals() error {
-	if code := c.source.Code; usesSession(code) || usesSession(source.Unescape(code)) {
+	if usesSession(c.source.Code) {
 		if _, err := c.vm.Call(c.vm.Named(guest.InstallSession)); err != nil {
 			return err
 		}

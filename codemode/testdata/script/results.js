@@ -66,9 +66,9 @@ return [ref.bytes, await results.load(ref.id)]
 //> value [9,{"a":[1]}]
 ---
 "use strict"
-const errors = []
+const errors = [typeof (store), typeof (load)]
 for (const f of [() => { results = null }, () => { results.save = null }, () => { delete results.load }, () => { store = null }, () => { load = null }]) {
   try { f(); errors.push("done") } catch (e) { errors.push(e.name) }
 }
 return errors
-//> value ["TypeError","TypeError","TypeError","TypeError","TypeError"]
+//> value ["function","function","TypeError","TypeError","TypeError","TypeError","TypeError"]
