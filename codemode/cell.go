@@ -188,6 +188,9 @@ func (c *cell) run() (Result, outcome) {
 // minCommit is the time that a commit of the session has at least, when the cell has used up its own.
 const minCommit = time.Second
 
+// maxWarning bounds a warning in bytes: it has the text of an error of the host's in it, and must leave room for the value.
+const maxWarning = 512
+
 // commitSession commits what a completed cell has stored. A failure does not fail the cell, whose effects are there: it is
 // a warning.
 func (c *cell) commitSession() (warnings []string) {
@@ -197,7 +200,7 @@ func (c *cell) commitSession() (warnings []string) {
 	ctx, cancel := context.WithTimeout(c.ctx, max(minCommit, time.Until(c.deadline)))
 	defer cancel()
 	if err := c.executor.guarded(func() error { return c.session.commit(ctx) }); err != nil {
-		warnings = []string{err.Error()}
+		warnings = []string{clip(err.Error(), maxWarning)}
 	}
 	return warnings
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/cellmode/cellmode/codemode"
 	"github.com/cellmode/cellmode/internal/fixture"
@@ -279,6 +280,19 @@ func TestModelBudget(t *testing.T) {
 	b := limited(t, codemode.Options{}, codemode.Model{MaxResultChars: 50})
 	if r := b.run(t.Context(), `return [1]`); r.Status != codemode.StatusFailed || !errors.Is(r.Err(), codemode.ErrModelBudget) || len(b.Results().List()) > 0 {
 		t.Errorf("a budget that fits nothing: %s", describe(r))
+	}
+}
+
+// A warning has the text of an error of the host's in it. However long that is, it does not take the value's place.
+func TestLongWarning(t *testing.T) {
+	t.Parallel()
+	store := &hostStore{commit: func(context.Context) error { return errors.New(strings.Repeat("é", 50_000)) }}
+	b := &testBench{newExecutor(t, sharedRuntime(t, codemode.Options{}), newTestCatalog(t, nil),
+		&codemode.ExecutorOptions{SessionID: "s", Store: store, Model: codemode.Model{MaxResultChars: 2000}}), nil}
+	r := b.run(t.Context(), `await store("k", 1); return 2`)
+	value(t, r, `2`)
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "not confirmed") || !utf8.ValidString(r.Warnings[0]) {
+		t.Errorf("the warnings are %.200q", r.Warnings)
 	}
 }
 
