@@ -282,12 +282,15 @@ func TestToolErrorsKeepTheirCause(t *testing.T) {
 func TestStuckToolGivesTheVMBack(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
-	b := newBench(t, codemode.Options{Timeout: 100 * time.Millisecond}, toolcatalog.Define(toolcatalog.Spec{Name: "deaf"},
+	b := newBench(t, codemode.Options{Timeout: 300 * time.Millisecond, MaxSnapshotBytes: 64 << 10}, toolcatalog.Define(toolcatalog.Spec{Name: "deaf"},
 		func(context.Context, struct{}) (int, error) { <-release; return 1, nil }))
 	for range 3 {
-		if r := b.run(t.Context(), `const a = new Uint8Array(30e6).fill(1); await deaf({}); return a.length`); r.Code != codemode.CodeTimeout {
+		if r := b.run(t.Context(), `const a = Array.from({ length: 2e4 }, Math.random); await deaf({}); return a.length`); r.Code != codemode.CodeSnapshotLimitExceeded {
 			t.Errorf("got %s", describe(r))
 		}
+	}
+	if r := b.run(t.Context(), `await deaf({})`); r.Status != codemode.StatusWaiting {
+		t.Errorf("got %s", describe(r))
 	}
 	b.works(t)
 	close(release)

@@ -26,39 +26,61 @@ type bridge struct {
 
 	fresh      []request // made since guest code last ran
 	queue      []request // wait for a place
-	inFlight   int       // tool calls that run
+	flying     []request // tool calls that run, or whose reply was not taken up yet
 	timers     []timer   // running, soonest first
-	inputBytes int       // of all that are pending, those that run included
-	refused    string    // why a batch was refused: it stays so, even if the guest caught the error
-	dispatched bool      // a tool call was started
+	yields     []request // wait for the cell to be resumed
+	counts     [numKinds]int
+	inputBytes int    // of all that are pending, those that run included
+	refused    string // why a batch was refused: it stays so, even if the guest caught the error
+	dispatched bool   // a request other than a timer was started
 
-	alone   *request // the only thing that is pending: it can have the cell's goroutine
-	arrived *reply   // its reply
+	alone *request // the only thing that is pending: it can have the cell's goroutine
 
 	approvals approvals // calls that wait for somebody
 
-	abandoned bool         // a limit passed meanwhile, and nobody waits for the cell any more
-	failed    []failedCall // the last ones
-	replies   chan reply
-	inbox     atomic.Int64 // bytes of replies not taken up yet
-	alarm     *time.Timer
+	failed  []failedCall // the last ones
+	replies chan reply   // of calls that have ended; with room for all that can be in flight
+	ready   []reply      // taken out of replies, not taken up by the guest yet
+	inbox   atomic.Int64 // bytes of replies not taken up yet
+	alarm   *time.Timer
 }
 
+// request is one of the guest: what a cell that waits waits for.
 type request struct {
-	id    int32 // slot of a call, id of a timer
-	tool  int32 // index in tools; -1 for a timer
+	kind  requestKind
+	n     int   // among those of its kind, from 1
+	id    int32 // slot of a call or a yield, id of a timer
+	tool  int32 // index in tools, of a call
 	delay time.Duration
-	input json.RawMessage
+	input json.RawMessage // of a call; the reason of a yield
+}
+
+type requestKind int
+
+const (
+	callRequest requestKind = iota
+	timerRequest
+	yieldRequest
+	numKinds
+)
+
+// The methods of requests, as a waiting result names them.
+var methods = [numKinds]string{callRequest: "callValue", timerRequest: "sleep", yieldRequest: "yield"}
+
+func (r *request) pending() PendingToolCall {
+	method := methods[r.kind]
+	return PendingToolCall{ID: fmt.Sprintf("bridge:%s:%d", method, r.n), Method: method}
 }
 
 type timer struct {
-	id int32
+	request
 	at time.Time
 }
 
 // reply is the outcome of a tool call. It is made on the goroutine of the call.
 type reply struct {
-	id     int32
+	call   int   // number of the request
+	id     int32 // its slot
 	ok     bool
 	text   []byte // JSON of the value, or of {message, code, effectStatus}
 	charge int64
@@ -70,21 +92,37 @@ type reply struct {
 const (
 	queueText = "too many tool calls and timers were pending at once (%d run at a time and %d wait): none of this batch was started; await them in smaller batches"
 	inputText = "the inputs of the pending tool calls exceed %d MiB: none of this batch was started; send less at a time"
-	inboxText = `{"message":"program-data budget exceeded: the results that wait for this program are too large; paginate, select less, or await pending calls first","code":"tool_error","effectStatus":"unknown"}`
+	inboxText = "program-data budget exceeded: the results that wait for this program are too large; paginate, select less, or await pending calls first"
+
+	// What the engine cannot read: nested deeper than its parser goes, or larger than the memory that the cell has left.
+	unreadableText = "the tool's result is too large or nested too deeply for this program; ask for less"
 )
 
 // full tells whether another request would exceed what may be pending, and refuses the batch if so.
 func (b *bridge) full() bool {
 	limit := b.cell.limits.maxPending
-	if b.inFlight+len(b.timers)+len(b.queue)+len(b.fresh) >= limit+maxQueued {
+	if len(b.flying)+len(b.timers)+len(b.yields)+len(b.queue)+len(b.fresh) >= limit+maxQueued {
 		b.refused = fmt.Sprintf(queueText, limit, maxQueued)
 	}
 	return b.refused != ""
 }
 
-// call takes a tool call of the guest: its input as a value, or as the text that stands for it.
+// take takes a request of the guest.
+func (b *bridge) take(r request) {
+	b.counts[r.kind]++
+	r.n = b.counts[r.kind]
+	b.fresh = append(b.fresh, r)
+}
+
+// call takes a tool call of the guest, or its wish to pause: the input as a value, or as the text that stands for it.
 func (b *bridge) call(encoded bool, slot, tool int32, input engine.Value) engine.Value {
-	if b.full() || tool < 0 || int(tool) >= len(b.tools) {
+	r := request{kind: callRequest, id: slot, tool: tool}
+	if tool == guest.Yield {
+		r.kind = yieldRequest
+	} else if tool < 0 || int(tool) >= len(b.tools) {
+		return guest.Full
+	}
+	if b.full() {
 		return guest.Full
 	}
 	var text []byte
@@ -105,7 +143,8 @@ func (b *bridge) call(encoded bool, slot, tool int32, input engine.Value) engine
 		b.refused = fmt.Sprintf(inputText, b.cell.limits.memory>>20)
 		return guest.Full
 	}
-	b.fresh = append(b.fresh, request{id: slot, tool: tool, input: text})
+	r.input = text
+	b.take(r)
 	return guest.OK
 }
 
@@ -117,13 +156,13 @@ func (b *bridge) timer(id int32, ms float64) engine.Value {
 	if b.full() {
 		return guest.Full
 	}
-	b.fresh = append(b.fresh, request{id: id, tool: -1, delay: time.Duration(min(ms, float64(maxDelay/time.Millisecond))) * time.Millisecond})
+	b.take(request{kind: timerRequest, id: id, delay: time.Duration(min(ms, float64(maxDelay/time.Millisecond))) * time.Millisecond})
 	return guest.OK
 }
 
 // clear forgets a timer, wherever it is.
 func (b *bridge) clear(id int32) {
-	isIt := func(r request) bool { return r.id == id && r.tool < 0 }
+	isIt := func(r request) bool { return r.id == id && r.kind == timerRequest }
 	b.fresh = slices.DeleteFunc(b.fresh, isIt)
 	b.queue = slices.DeleteFunc(b.queue, isIt)
 	b.timers = slices.DeleteFunc(b.timers, func(t timer) bool { return t.id == id })
@@ -136,15 +175,88 @@ func (b *bridge) idle() bool {
 
 // idleBut tells whether nothing is pending but n new requests.
 func (b *bridge) idleBut(n int) bool {
-	return b.inFlight == 0 && len(b.queue) == 0 && len(b.timers) == 0 && len(b.fresh) == n
+	return len(b.flying) == 0 && len(b.queue) == 0 && len(b.timers) == 0 && len(b.yields) == 0 && len(b.fresh) == n
+}
+
+// pending lists what the cell waits for, and says why it waits: calls that run, what waits for a place, timers and yields.
+func (b *bridge) pending() (list []PendingToolCall, reason Reason) {
+	for _, requests := range [][]request{b.flying, b.queue} {
+		for _, r := range requests {
+			list = append(list, r.pending())
+		}
+	}
+	for _, t := range b.timers {
+		list = append(list, t.pending())
+	}
+	reason = ReasonPendingTools
+	if len(list) == 0 {
+		reason = ReasonYield
+	}
+	for _, r := range b.yields {
+		list = append(list, r.pending())
+	}
+	return list, reason
 }
 
 // dispatch starts requests in the order in which they were made, as long as there are places.
 func (b *bridge) dispatch() *Result {
 	c := b.cell
+	if failure := b.mayDispatch(); failure != nil {
+		return failure
+	}
+	// A call whose waiting is not on the cell's time must not have the cell's goroutine, which would not see that time.
+	if b.idleBut(1) && b.fresh[0].kind == callRequest && c.onItsOwnTime() {
+		r := b.fresh[0]
+		b.alone, b.fresh = &r, b.fresh[:0]
+		return nil
+	}
+	for _, r := range b.fresh {
+		if r.kind == yieldRequest {
+			b.yields = append(b.yields, r)
+			b.dispatched = true
+		} else {
+			b.queue = append(b.queue, r)
+		}
+	}
+	b.fresh = b.fresh[:0]
+	flying := len(b.flying)
+	started := 0
+	for _, r := range b.queue {
+		if len(b.flying)+len(b.timers) >= c.limits.maxPending {
+			break
+		}
+		started++
+		if r.kind == timerRequest {
+			b.start(r)
+		} else {
+			b.flying = append(b.flying, r)
+		}
+	}
+	b.queue = slices.Delete(b.queue, 0, started)
+	if len(b.flying) == flying {
+		return nil
+	}
+	if err := c.record(); err != nil {
+		return b.notRecorded(b.flying[flying:], err)
+	}
+	for _, r := range b.flying[flying:] {
+		if c.ctx.Err() != nil {
+			return c.failure(c.stopped(engine.ErrCanceled))
+		}
+		b.run(r)
+	}
+	return nil
+}
+
+// mayDispatch checks new requests before any of them is dispatched.
+func (b *bridge) mayDispatch() *Result {
+	c := b.cell
+	if len(b.fresh) == 0 {
+		return nil
+	}
 	if c.source.RestartSafe {
 		for _, r := range b.fresh {
-			if r.tool < 0 {
+			if r.kind != callRequest {
 				continue
 			}
 			if entry, _ := c.executor.catalog.Lookup(b.tools[r.tool]); !entry.ReplaySafe {
@@ -153,36 +265,16 @@ func (b *bridge) dispatch() *Result {
 			}
 		}
 	}
-	// A call whose waiting is not on the cell's time must not have the cell's goroutine, which would not see that time.
-	if b.idleBut(1) && b.fresh[0].tool >= 0 && !c.source.AwaitResults && !c.executor.catalog.MayAsk() {
-		r := b.fresh[0]
-		b.alone, b.fresh = &r, b.fresh[:0]
-		return nil
+	if most := c.executor.opts.headlessCalls(); c.executor.opts.Headless && b.counts[callRequest] > most {
+		return c.failure(c.failed(CodeToolBudgetExceeded, c.inputPhase(), fmt.Sprintf(
+			"a headless program may make %d tool calls: nothing of this batch, with which it would be %d, was started", most, b.counts[callRequest]), nil))
 	}
-	b.queue = append(b.queue, b.fresh...)
-	b.fresh = b.fresh[:0]
-	started := 0
-	for _, r := range b.queue {
-		if b.inFlight+len(b.timers) >= c.limits.maxPending {
-			break
-		}
-		if c.ctx.Err() != nil {
-			return c.failure(c.stopped(engine.ErrCanceled))
-		}
-		started++
-		if r.tool < 0 {
-			b.start(r)
-			continue
-		}
-		b.run(r)
-	}
-	b.queue = slices.Delete(b.queue, 0, started)
-	return nil
+	return c.reserve()
 }
 
 // start starts a timer.
 func (b *bridge) start(r request) {
-	t := timer{r.id, time.Now().Add(r.delay)}
+	t := timer{r, time.Now().Add(r.delay)}
 	i, _ := slices.BinarySearchFunc(b.timers, t, func(a, b timer) int {
 		if a.at.After(b.at) {
 			return 1
@@ -192,37 +284,74 @@ func (b *bridge) start(r request) {
 	b.timers = slices.Insert(b.timers, i, t)
 }
 
-// run starts a tool call on a goroutine of its own.
+// run starts a tool call, which is in flying already, on a goroutine of its own.
 func (b *bridge) run(r request) {
+	c, e := b.cell, b.cell.executor
+	b.makeReplies()
+	b.dispatched = true
+	e.calls.Add(1)
+	e.running.Add(1)
+	b.takePlace(r).Go(c.ctx, r.input, func(result json.RawMessage, err error) {
+		defer e.running.Done()
+		c.settle(b.admit(&r, result, err))
+	})
+}
+
+func (b *bridge) makeReplies() {
 	if b.replies == nil {
 		// Room for every call that can be in flight: a call that ends after the cell is gone does not wait.
 		b.replies = make(chan reply, b.cell.limits.maxPending)
 	}
-	b.inFlight++
-	b.dispatched = true
-	e := b.cell.executor
-	e.calls.Add(1)
-	e.running.Add(1)
-	b.takePlace(r).Go(b.cell.ctx, r.input, func(result json.RawMessage, err error) {
-		defer e.running.Done()
-		b.replies <- b.admit(&r, result, err)
-	})
 }
 
-// runAlone makes the only pending call on the goroutine of the cell, which has nothing else to do.
+// runAlone makes the only pending call on the goroutine of the cell, which has nothing else to do, and hands its reply to the
+// guest. If a limit has passed meanwhile, so that somebody else has the cell, the reply is one like any other: errAbandoned.
 func (b *bridge) runAlone() error {
 	c, r := b.cell, *b.alone
 	b.alone = nil
-	if err := c.enterTool(); err != nil {
+	b.makeReplies()
+	visit, err := c.enterTool(r)
+	if err != nil {
+		b.queue = append(b.queue, r)
 		return err
 	}
-	b.inFlight++
+	returned, lost := false, false
+	defer func() {
+		if !returned && !lost { // the tool has ended this goroutine
+			c.executor.running.Add(1)
+			go c.loop()
+		}
+	}()
 	b.takePlace(r).Do(c.ctx, r.input, func(result json.RawMessage, err error) {
 		reply := b.admit(&r, result, err)
-		b.arrived = &reply
-		b.abandoned = c.leaveTool()
+		if lost = visit.leave(); lost {
+			c.settle(reply)
+		} else {
+			b.ready = append(b.ready, reply)
+		}
 	})
-	return nil
+	returned = true
+	if lost {
+		return errAbandoned
+	}
+	return b.nextReady()
+}
+
+// errPause ends the waiting of a cell whose time is over, or too short for what would come next.
+var errPause = errors.New("the cell can only wait")
+
+// errAbandoned ends the goroutine of a cell that is in other hands now.
+var errAbandoned = errors.New("the cell is in other hands")
+
+// maxShort bounds the time that is too short to go on.
+const maxShort = 250 * time.Millisecond
+
+// short tells whether a cell that can have a fresh budget has too little time left to begin with something new: it would
+// rather fail than end.
+func (b *bridge) short() bool {
+	c := b.cell
+	renewable := c.parks() || !c.source.AwaitResults && c.deadline.Before(c.wall)
+	return renewable && time.Until(c.deadline) < min(maxShort, max(time.Millisecond, c.limits.timeout/2))
 }
 
 // takePlace gives a call its place in the catalog's order.
@@ -238,60 +367,87 @@ func (b *bridge) takePlace(r request) *toolcatalog.Admission {
 	return place
 }
 
-func (b *bridge) takeArrived() reply {
-	r := *b.arrived
-	b.arrived = nil
-	return r
-}
-
-// admit charges a reply against the cell's inbox. A reply for which there is no room becomes a failure
-// of fixed size, so that the host never holds more than the allowance.
+// admit charges a reply against the cell's inbox. A reply for which there is no room becomes a failure of fixed size, which is
+// not charged, so that the host never holds more than the allowance. Of a failed call it still tells the code and the effect.
 func (b *bridge) admit(call *request, result json.RawMessage, err error) reply {
-	r := reply{id: call.id, ok: err == nil, text: result, err: err, tool: call.tool, input: len(call.input)}
+	r := reply{call: call.n, id: call.id, ok: err == nil, text: result, err: err, tool: call.tool, input: len(call.input)}
 	if err != nil {
-		r.text = errorText(err, b.cell.limits.output)
+		r.text = failedReply(err).text(b.replyLimit())
 	}
 	r.charge = int64(len(r.text))
 	if b.inbox.Add(r.charge) > b.cell.limits.inbox {
 		b.inbox.Add(-r.charge)
-		r.ok, r.text, r.charge = false, []byte(inboxText), 0
+		r.ok, r.text, r.charge = false, controlReply(inboxText, err), 0
 	}
 	return r
 }
 
-// errorText gives the fields of the guest's Error for a failed call.
-func errorText(err error, limit int) []byte {
-	fields := struct {
-		Message      string `json:"message"`
-		Code         string `json:"code"`
-		EffectStatus string `json:"effectStatus"`
-	}{err.Error(), string(toolcatalog.CodeToolError), toolcatalog.EffectStatusUnknown}
-	if call := (*toolcatalog.CallError)(nil); errors.As(err, &call) {
-		fields.Message, fields.Code, fields.EffectStatus = call.Message(), string(call.Code), call.EffectStatus
+// replyLimit is the size of a failed call's reply, at most: what a result could show of it, and what has room in the inbox by
+// itself.
+func (b *bridge) replyLimit() int { return min(b.cell.limits.output, int(b.cell.limits.inbox)) }
+
+// errorReply has the fields of the guest's Error for a failed call.
+type errorReply struct {
+	Message      jsonString            `json:"message"`
+	Code         toolcatalog.ErrorCode `json:"code"`
+	EffectStatus string                `json:"effectStatus"`
+}
+
+// failedReply says what is known of a failed call. Nothing is known of a nil error.
+func failedReply(err error) errorReply {
+	r := errorReply{Code: toolcatalog.CodeToolError, EffectStatus: toolcatalog.EffectStatusUnknown}
+	call := (*toolcatalog.CallError)(nil)
+	switch {
+	case errors.As(err, &call):
+		r = errorReply{jsonString(call.Message()), call.Code, call.EffectStatus}
+	case err != nil:
+		r.Message = jsonString(err.Error())
 	}
-	fields.Message = truncateError(fields.Message, limit)
-	text, _ := marshal(fields)
+	return r
+}
+
+// text is the JSON of a reply. It takes no more than limit bytes: of a long message, its start is kept.
+func (r errorReply) text(limit int) []byte {
+	message := string(r.Message)
+	r.Message = ""
+	frame, _ := marshal(r)
+	r.Message = jsonString(truncateError(message, limit-len(frame)+len(`""`)))
+	text, _ := marshal(r)
 	return text
 }
 
-// next waits for one event and hands it to the guest.
+// controlReply says, in place of a call's reply, why the program is not given that. The call itself may have failed with an
+// error.
+func controlReply(message jsonString, err error) []byte {
+	r := failedReply(err)
+	r.Message = message
+	text, _ := marshal(r)
+	return text
+}
+
+// next waits for one event and hands it to the guest. When the cell's time is over it is errPause.
 func (b *bridge) next() error {
 	c := b.cell
 	if b.alone != nil {
 		return b.runAlone()
 	}
+	select {
+	case r := <-b.replies:
+		b.ready = append(b.ready, r)
+	default:
+	}
+	if len(b.ready) > 0 {
+		return b.nextReady()
+	}
 	approved, asking := b.approvals.total()
 	var wake time.Time // when waiting ends without an event; zero for never
-	if (!c.source.AwaitResults || b.inFlight == 0 || len(b.timers) > 0) && !asking {
+	if (!c.source.AwaitResults || len(b.flying) == 0 || len(b.timers) > 0) && !asking {
 		wake = c.deadline
+	} else if c.executor.opts.Headless {
+		wake = c.wall
 	}
 	if len(b.timers) > 0 && (wake.IsZero() || b.timers[0].at.Before(wake)) {
 		wake = b.timers[0].at
-	}
-	select {
-	case r := <-b.replies:
-		return b.deliver(r)
-	default:
 	}
 	began := time.Now()
 	if !wake.IsZero() {
@@ -309,7 +465,8 @@ func (b *bridge) next() error {
 	select {
 	case r := <-b.replies:
 		b.credit(began, approved)
-		return b.deliver(r)
+		b.ready = append(b.ready, r)
+		return b.nextReady()
 	case <-c.ctx.Done():
 		return engine.ErrCanceled
 	case <-b.approvals.changed:
@@ -318,13 +475,30 @@ func (b *bridge) next() error {
 	case now := <-alarm:
 		b.credit(began, approved)
 		if len(b.timers) > 0 && !b.timers[0].at.After(now) {
+			if b.short() {
+				return errPause
+			}
 			return b.fire()
 		}
 		if !now.Before(c.deadline) {
-			return engine.ErrDeadline
+			return errPause
 		}
 		return nil
 	}
+}
+
+// nextReady hands the oldest reply to the guest, if there is time to. An end from outside comes first: the error of a cancelled
+// tool is not the program's.
+func (b *bridge) nextReady() error {
+	if b.cell.ctx.Err() != nil {
+		return engine.ErrCanceled
+	}
+	if b.short() {
+		return errPause
+	}
+	r := b.ready[0]
+	b.ready = slices.Delete(b.ready, 0, 1)
+	return b.deliver(r)
 }
 
 // credit gives a cell back the time of a wait that was not its own: that in which it only waited for tools, if it awaits
@@ -337,8 +511,7 @@ func (b *bridge) credit(began time.Time, approved time.Duration) {
 		spent = time.Since(began)
 	}
 	if spent > 0 {
-		c.deadline = c.deadline.Add(spent)
-		c.vm.Limit(c.deadline, c.ctx.Done())
+		c.extend(c.deadline.Add(spent))
 	}
 }
 
@@ -352,7 +525,7 @@ func (b *bridge) fire() error {
 // deliver settles a call's promise in the guest.
 func (b *bridge) deliver(r reply) error {
 	vm := b.cell.vm
-	b.inFlight--
+	b.flying = slices.DeleteFunc(b.flying, func(f request) bool { return f.n == r.call })
 	b.inputBytes -= r.input
 	if catalog := b.cell.executor.catalog; catalog.HasNetwork() {
 		// By its result, and by the text of its error, unless the tool was not called.
@@ -369,12 +542,11 @@ func (b *bridge) deliver(r reply) error {
 	}
 	value, err := vm.ParseJSON(r.text)
 	if thrown := (*engine.Exception)(nil); errors.As(err, &thrown) || errors.Is(err, engine.ErrNoRoom) {
-		// Nested deeper than the engine's parser goes, or larger than the cell's memory.
 		if thrown != nil {
 			vm.Free(thrown.Value)
 		}
 		function = guest.Reject
-		value, err = vm.ParseJSON(errorText(errors.New("the tool's result is too large or nested too deeply for this program; ask for less"), b.cell.limits.output))
+		value, err = vm.ParseJSON(controlReply(unreadableText, r.err))
 	}
 	if err != nil {
 		return err

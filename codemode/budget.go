@@ -29,7 +29,7 @@ type plan struct {
 	value     valueForm
 	valueMark mark // of a marker's prefix
 	guidance  string
-	reference []byte // JSON of what stands for a retained value
+	retained  standIn
 }
 
 type valueForm int
@@ -60,7 +60,7 @@ func (d *delivery) divide(limit int) (p plan) {
 
 	reserve := left / 2
 	if d.retained != nil {
-		if least := len(d.retained.smallest); minOutputMarker(o)+least <= left {
+		if least := len(d.retained.smallest.text); minOutputMarker(o)+least <= left {
 			reserve = max(reserve, least)
 		}
 	}
@@ -75,7 +75,7 @@ func (d *delivery) divide(limit int) (p plan) {
 	left = max(0, left-charged)
 	switch {
 	case d.retained != nil:
-		p.value, p.reference = retainedValue, d.retained.fit(left)
+		p.value, p.retained = retainedValue, d.retained.fit(left)
 	case d.value == nil:
 	case d.value.whole() && v <= max(left, emptyMarker(v, outputGuidance)):
 		p.value = wholeValue
@@ -127,7 +127,7 @@ func (d *delivery) fit(b budget, others textSize) (best plan, ok bool) {
 func (d *delivery) size(p plan) textSize {
 	e := ascii(2)
 	switch from, whole := d.output.next(p); {
-	case whole && from < len(d.output.ends):
+	case whole:
 		e = e.plus(d.once(from, func() textSize { return sizeOf(d.output.encoded(from, len(d.output.ends))) }))
 	case !whole && !d.output.shown(p):
 		e = e.plus(markerSize(d.output.size, outputGuidance, p.prefix))
@@ -138,7 +138,7 @@ func (d *delivery) size(p plan) textSize {
 	case cutValue:
 		e = e.plus(markerSize(d.value.size, p.guidance, p.valueMark))
 	case retainedValue:
-		e = e.plus(sizeOf(p.reference))
+		e = e.plus(sizeOf(p.retained.text))
 	}
 	if d.failure != nil {
 		e = e.plus(d.failureSize(p))

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/cellmode/cellmode/internal/jsontext"
 )
 
 // emitter is an output beside all that was ever emitted.
@@ -65,6 +67,9 @@ func newTurn(t *testing.T, seed uint64) *turn {
 	r.retain = retention{
 		limit: 6000,
 		save: func(value []byte) (Reference, error) {
+			if len(value) > 6000 {
+				return Reference{}, errResultTooLarge
+			}
 			if r.random.IntN(4) == 0 {
 				return Reference{}, []error{ErrResultsFull, ErrClosed}[r.random.IntN(2)]
 			}
@@ -104,8 +109,9 @@ func (r *turn) leg(last bool) string {
 	var value, failure string
 	switch pieces := sizes[r.random.IntN(len(sizes))]; {
 	case last && r.random.IntN(2) == 0:
-		result.Status, result.Code, failure = StatusFailed, CodeInternal, "Error: "+awkward(r.random, pieces)
-		d.failure = errorOriginal(failure, r.budget.limit)
+		failure = "Error: " + awkward(r.random, pieces)
+		result.Status, result.Code, d.failure = StatusFailed, CodeInternal, errorOriginal(failure, r.budget.limit)
+		failure = strings.ToValidUTF8(failure, "\ufffd")
 	case last:
 		result.Status, value = StatusCompleted, string(r.json(pieces))
 		d.value = &original{text: []byte(value), size: len(value)}
@@ -119,11 +125,9 @@ func (r *turn) leg(last bool) string {
 		return ""
 	}
 	d.render(p, &result)
-	if again := result; true {
-		d.render(p, &again)
-		if again.Text() != result.Text() {
-			r.Fatal("a plan is rendered in two ways")
-		}
+	again := result
+	if d.render(p, &again); again.Text() != result.Text() {
+		r.Fatal("a plan is rendered in two ways")
 	}
 	text := result.Text()
 	if got, want := others.plus(d.size(p)), measured(text); got != want {
@@ -154,7 +158,7 @@ func (r *turn) checkBytes(result Result) {
 		n += len(text)
 	}
 	if result.Error != "" {
-		n += quotedSize(result.Error)
+		n += jsontext.EncodedLen(result.Error)
 	}
 	if n > r.budget.limit {
 		r.Fatalf("%d bytes for a limit of %d: %s", n, r.budget.limit, result.Text())

@@ -411,7 +411,7 @@ func TestC083Hammer(t *testing.T) {
 }
 
 type hammer struct {
-	completed, failed, refused atomic.Int64
+	completed, waiting, failed, refused atomic.Int64
 }
 
 // strike runs cells that carry their own number, so that a value of another shows.
@@ -425,6 +425,9 @@ func (h *hammer) strike(t *testing.T, b *testBench, number int, stop *atomic.Boo
 		`for (;;) await null`,
 		`await gate({})`,
 		`await Promise.all([gate({}), gate({})])`,
+		`await yield_control(); return mine`,
+		`const p = slow({ ms: 5 }); await yield_control(); await p; const f = function* () { yield mine }; await yield_control(); return [...f()][0]`,
+		`setTimeout(() => text("t"), 5); await yield_control(); return mine`,
 		`const kept = []; for (;;) kept.push("x".repeat(1e5) + kept.length)`,
 		`const f = () => f() + 1; return f()`,
 		`setTimeout(() => {}, 20); return mine`,
@@ -443,6 +446,10 @@ func (h *hammer) strike(t *testing.T, b *testBench, number int, stop *atomic.Boo
 		timer := time.AfterFunc(after, cancel)
 		code := fmt.Sprintf("const mine = %d\n%s", mine, kinds[random.IntN(len(kinds))])
 		r := b.run(ctx, code)
+		for r.Status == codemode.StatusWaiting && random.IntN(8) > 0 { // the others stay, until they are closed
+			checkResult(t, r, codemode.DefaultMaxOutputBytes)
+			r = b.Wait(ctx, codemode.WaitInput{RunID: r.RunID})
+		}
 		if random.IntN(2) == 0 {
 			cancel() // just after the cell returned
 		}
@@ -455,6 +462,8 @@ func (h *hammer) strike(t *testing.T, b *testBench, number int, stop *atomic.Boo
 			if want := fmt.Sprint(mine); string(r.Value) != want {
 				t.Errorf("%s: got %s, want %s", code, describe(r), want)
 			}
+		case r.Status == codemode.StatusWaiting:
+			h.waiting.Add(1)
 		case errors.Is(r.Err(), codemode.ErrClosed):
 			h.refused.Add(1)
 			time.Sleep(time.Millisecond) // leaves the processors to those that run

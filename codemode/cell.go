@@ -2,6 +2,7 @@ package codemode
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -18,14 +19,18 @@ import (
 // than many a tool, and so the cell is detached to one of its own first. Calls that overlap have goroutines of
 // their own.
 type cell struct {
-	executor *Executor
-	limits   *limits
-	source   source.Cell
-	ctx      context.Context // of this run: it ends with the cell
-	vm       *engine.VM
-	deadline time.Time   // of the cell, from its very start
-	detached bool        // the cell has a goroutine of its own
-	result   chan Result // takes the result of a detached cell, once
+	executor  *Executor
+	limits    *limits
+	source    source.Cell
+	codeLines int             // of the source, which is dropped when the cell first waits
+	ctx       context.Context // of the cell: it has the values of Exec's, and ends with the cell
+	cancel    context.CancelCauseFunc
+	image     *engine.Image
+	vm        *engine.VM  // nil while the cell is parked
+	deadline  time.Time   // of the call of Exec or Wait that runs the cell
+	wall      time.Time   // when a headless cell ends
+	caller    func() bool // ends what the context of that call means to the cell; false if it has ended the cell
+	stint     *stint      // of the goroutine that the cell has for itself; nil: it has none
 
 	promise engine.Value // of the program
 	settled bool         // the program has returned: what it left behind is being drained
@@ -38,73 +43,92 @@ type cell struct {
 	session *sessionBuffer // nil until the program uses it
 	network bool           // the program has content from outside of the host
 
-	mu        sync.Mutex
-	inTool    bool  // a tool has the cell's goroutine
-	limit     error // what ended the cell from outside, seen by the goroutine that called Exec
-	abandoned bool  // inTool, and nobody waits for the cell any more
+	suspension // of a cell that waits, or has waited
 }
 
-// begin gets a VM and runs the cell on the calling goroutine, until it has ended or a tool wants the goroutine.
-func (c *cell) begin() (Result, outcome) {
-	c.deadline = time.Now().Add(c.limits.timeout)
-	image := c.executor.runtime.plain
+// leg is what one call of Exec or Wait runs of a cell: its result, and how it ended.
+type leg struct {
+	result Result
+	outcome
+}
+
+// stint is what the goroutine that called Exec or Wait and the one that runs the leg for it have in common. The cell itself
+// may have been parked and resumed by others before the first of them sees the end of the leg.
+type stint struct {
+	result chan leg // takes the end of the leg, once
+
+	mu    sync.Mutex
+	visit *visit // of the tool that has the goroutine; nil: none
+	limit error  // what ended the leg from outside, seen by the goroutine that called Exec or Wait
+}
+
+// visit is a tool's having the goroutine of a cell.
+type visit struct {
+	stint     *stint
+	abandoned bool // nobody waits for this goroutine any more
+}
+
+// begin gets a VM and runs the cell on the calling goroutine, until it has ended, is parked, or a tool wants the goroutine.
+func (c *cell) begin() leg {
+	c.image = c.executor.runtime.plain
 	if c.plan() {
-		image = c.executor.runtime.web
+		c.image = c.executor.runtime.web
 	}
 	var err error
-	if c.vm, err = image.Acquire(context.WithoutCancel(c.ctx)); err != nil {
-		return c.failed(CodeRuntimeUnavailable, PhaseHost, "the code mode runtime is unavailable: "+err.Error(), err), ended
+	if c.vm, err = c.image.Acquire(context.WithoutCancel(c.ctx)); err != nil {
+		return leg{c.failed(CodeRuntimeUnavailable, PhaseHost, "the code mode runtime is unavailable: "+err.Error(), err), ended}
 	}
 	if failure := c.start(); failure != nil {
-		return *failure, ended
+		return leg{*failure, ended}
 	}
 	return c.run()
 }
 
-// close gives up what the cell holds.
-func (c *cell) close() {
-	if c.vm != nil {
-		c.vm.Release()
-	}
-	c.executor.leave(c)
-}
-
 // abandon is called, by the goroutine that waits for the cell, when a limit has passed. It tells whether a tool has the
-// cell's goroutine: then the cell will not touch its state again, and nobody need wait for it. Otherwise the
-// cell ends by itself, now.
-func (c *cell) abandon(limit error) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.limit = limit
-	c.abandoned = c.inTool
-	return c.abandoned
-}
-
-// enterTool and leaveTool stand around a tool that runs on the cell's goroutine. An error is the limit that has passed. Once
-// the tool is entered, the goroutine that waits for the cell may make its result: what that says of the call is set before.
-func (c *cell) enterTool() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.limit != nil {
-		return c.limit
+// cell's goroutine: then that goroutine will not touch the cell again, and the caller has it. Otherwise the
+// leg ends by itself, now.
+func (s *stint) abandon(limit error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.limit = limit
+	if s.visit == nil {
+		return false
 	}
-	c.inTool, c.bridge.dispatched = true, true
-	c.executor.calls.Add(1)
-	return nil
+	s.visit.abandoned, s.visit = true, nil
+	return true
 }
 
-func (c *cell) leaveTool() (abandoned bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.inTool = false
-	return c.abandoned
+// enterTool and leave stand around a tool that runs on the cell's goroutine. An error is the limit that has passed. Once
+// the tool is entered, the goroutine that waits for the cell may take the cell: what there is to say of the call is set before.
+func (c *cell) enterTool(r request) (*visit, error) {
+	s := c.stint
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case errors.Is(s.limit, engine.ErrDeadline):
+		return nil, errPause
+	case s.limit != nil:
+		return nil, s.limit
+	}
+	s.visit = &visit{stint: s}
+	c.bridge.dispatched = true
+	c.bridge.flying = append(c.bridge.flying, r)
+	c.executor.calls.Add(1)
+	return s.visit, nil
+}
+
+func (v *visit) leave() (abandoned bool) {
+	v.stint.mu.Lock()
+	defer v.stint.mu.Unlock()
+	if !v.abandoned {
+		v.stint.visit = nil
+	}
+	return v.abandoned
 }
 
 // start runs the program up to its first await.
 func (c *cell) start() *Result {
-	c.bridge.cell = c
-	c.vm.Limit(c.deadline, c.ctx.Done())
-	c.vm.OnHostCall(c.hostCall)
+	c.enterVM()
 	c.vm.Seed(rand.Uint64())
 	program, failure := c.compile()
 	if failure != nil {
@@ -121,88 +145,78 @@ func (c *cell) start() *Result {
 	return nil
 }
 
-// loop takes a detached cell to its end, on a goroutine of its own.
+// enterVM connects the cell's VM with the cell.
+func (c *cell) enterVM() {
+	c.vm.Limit(c.deadline, c.ctx.Done())
+	c.vm.OnHostCall(c.hostCall)
+}
+
+// loop takes a detached leg to its end, on a goroutine of its own.
 func (c *cell) loop() {
-	returned := false
-	defer func() {
-		if !returned { // a tool has ended this goroutine
-			go c.loop()
-		}
-	}()
-	r, why := c.run()
-	returned = true
-	if why == abandoned { // the VM is gone already
-		c.executor.leave(c)
-		return
+	defer c.executor.running.Done()
+	s := c.stint
+	if l := c.run(); l.outcome != abandoned { // else the result is somebody else's to make
+		s.result <- l
 	}
-	c.close()
-	c.result <- r
 }
 
 // outcome is why run returned.
 type outcome int
 
 const (
-	ended     outcome = iota
-	abandoned         // a limit passed while a tool had the goroutine: somebody else has made the result
-	toolAlone         // a tool wants the goroutine, which must not be that of Exec's caller
+	ended     outcome = iota // the cell is over
+	parked                   // it waits, and may be in other hands already
+	abandoned                // a limit passed while a tool had the goroutine: the cell is in other hands
+	toolAlone                // a tool wants the goroutine, which must not be that of Exec's caller
 )
 
 // run takes the cell on: guest code until nothing is left to do, then requests to the host, then one reply or timer
 // after the other.
-func (c *cell) run() (Result, outcome) {
+func (c *cell) run() leg {
 	for {
-		if c.bridge.abandoned {
-			return Result{}, abandoned
-		}
-		if err := c.vm.Expired(); err != nil { // it comes before replies: the error of a cancelled tool is not the cell's
-			return c.stopped(err), ended
-		}
-		if c.bridge.arrived != nil {
-			if err := c.bridge.deliver(c.bridge.takeArrived()); err != nil {
-				return c.stopped(err), ended
-			}
+		if err := c.vm.Expired(); err != nil {
+			return leg{c.stopped(err), ended}
 		}
 		if failure := c.advance(); failure != nil {
-			return *failure, ended
+			return leg{*failure, ended}
 		}
-		if c.bridge.idle() {
+		err := error(nil)
+		switch {
+		case c.bridge.idle():
 			if !c.settled {
-				return c.deadlocked(), ended
+				return leg{c.deadlocked(), ended}
 			}
-			break
+			return leg{c.finished(), ended}
+		case len(c.bridge.yields) > 0:
+			err = errPause
+		case c.bridge.alone != nil && c.stint == nil:
+			return leg{outcome: toolAlone}
+		default:
+			err = c.bridge.next()
 		}
-		if c.bridge.alone != nil && !c.detached {
-			return Result{}, toolAlone
-		}
-		if err := c.bridge.next(); err != nil {
-			return c.stopped(err), ended
+		switch {
+		case err == nil:
+		case errors.Is(err, errAbandoned):
+			return leg{outcome: abandoned}
+		case errors.Is(err, errPause):
+			if l := c.pause(); l != nil {
+				return *l
+			}
+		default:
+			return leg{c.stopped(err), ended}
 		}
 	}
-	if rejected, n := c.vm.Unhandled(); n > 0 {
-		return c.unhandled(rejected, n), ended
-	}
-	return c.completed(c.commitSession()), ended
 }
 
-// minCommit is the time that a commit of the session has at least, when the cell has used up its own.
-const minCommit = time.Second
-
-// maxWarning bounds a warning in bytes: it has the text of an error of the host's in it, and must leave room for the value.
-const maxWarning = 512
-
-// commitSession commits what a completed cell has stored. A failure does not fail the cell, whose effects are there: it is
-// a warning.
-func (c *cell) commitSession() (warnings []string) {
-	if c.session == nil {
-		return nil
+// finished makes the result of a cell that has nothing left to do.
+func (c *cell) finished() Result {
+	if rejected, n := c.vm.Unhandled(); n > 0 {
+		return c.unhandled(rejected, n)
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, max(minCommit, time.Until(c.deadline)))
-	defer cancel()
-	if err := c.executor.guarded(func() error { return c.session.commit(ctx) }); err != nil {
-		warnings = []string{clip(err.Error(), maxWarning)}
+	if !c.mayComplete() {
+		return c.stopped(engine.ErrCanceled)
 	}
-	return warnings
+	return c.completed()
 }
 
 // advance runs guest code until it waits for the host, then gives its requests to the host.

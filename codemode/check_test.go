@@ -9,16 +9,18 @@ import (
 	"unicode/utf8"
 
 	"github.com/cellmode/cellmode/codemode"
+	"github.com/cellmode/cellmode/internal/jsontext"
 )
 
 var (
 	codes = []codemode.ErrorCode{
 		codemode.CodeAborted, codemode.CodeInvalidInput, codemode.CodeRuntimeUnavailable, codemode.CodeTimeout,
-		codemode.CodeOutputLimitExceeded, codemode.CodeSnapshotLimitExceeded, codemode.CodeInternal,
+		codemode.CodeOutputLimitExceeded, codemode.CodeSnapshotLimitExceeded, codemode.CodeInternal, codemode.CodeToolBudgetExceeded,
 	}
 	phases = []codemode.FailurePhase{codemode.PhaseInput, codemode.PhaseGuest, codemode.PhaseBridge, codemode.PhaseHost}
 
 	completedKeys = []string{"status", "replaySafe", "telemetry", "output", "value"}
+	waitingKeys   = []string{"status", "runId", "reason", "pendingToolCalls", "replaySafe", "telemetry", "output"}
 	failedKeys    = []string{"status", "code", "failurePhase", "bridgeDispatchStarted", "replaySafe", "telemetry", "output", "error"}
 )
 
@@ -45,10 +47,19 @@ func checkResult(tb testing.TB, r codemode.Result, maxOutput int) {
 		if err := r.Err(); !errors.As(err, &cell) || cell.Code != r.Code || cell.Message != r.Error {
 			tb.Errorf("Err() is %v", err)
 		}
+	case codemode.StatusWaiting:
+		keys = waitingKeys
+		if r.RunID == "" || len(r.PendingToolCalls) == 0 || r.Error != "" || r.Code != "" || r.Value != nil || r.Err() != nil {
+			tb.Errorf("a waiting cell with the id %q, pending calls %v, error %q, code %q, value %s", r.RunID, r.PendingToolCalls, r.Error, r.Code, r.Value)
+		}
+		if onlyYields := !slices.ContainsFunc(r.PendingToolCalls, func(p codemode.PendingToolCall) bool { return p.Method != "yield" }); onlyYields != (r.Reason == codemode.ReasonYield) ||
+			!onlyYields && r.Reason != codemode.ReasonPendingTools {
+			tb.Errorf("a cell that waits for %v with the reason %q", r.PendingToolCalls, r.Reason)
+		}
 	default:
 		tb.Fatalf("status %q", r.Status)
 	}
-	if r.RunID != "" || r.Reason != "" || r.PendingToolCalls != nil || r.Warnings != nil {
+	if r.Status != codemode.StatusWaiting && (r.RunID != "" || r.Reason != "" || r.PendingToolCalls != nil) || r.Warnings != nil {
 		tb.Errorf("fields of another status: %+v", r)
 	}
 	for _, item := range r.Output {
@@ -80,7 +91,7 @@ func renderedSize(tb testing.TB, r codemode.Result) int {
 		n += len(outputText(r))
 	}
 	if r.Error != "" {
-		n += len(plainJSON(tb, r.Error))
+		n += jsontext.EncodedLen(r.Error)
 	}
 	return n
 }

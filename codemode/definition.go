@@ -21,15 +21,16 @@ type ToolDefinition struct {
 	InputSchema json.RawMessage `json:"inputSchema"`
 }
 
-// Tools gives the definitions of exec and wait, for the request to the model; pass the model's calls to [Executor.Handle].
-// The description of exec says what a program may do and finds, with the limits of this runtime, and ends with the
-// catalog's quick index ([toolcatalog.Catalog.QuickIndex]). It promises nothing that is not there. The same catalog and
-// options give the same text, so that providers can cache it.
+// Tools gives the definitions of exec and wait (a headless executor has no wait), for the request to the model; pass the
+// model's calls to [Executor.Handle]. The description of exec says what a program may do and finds, with the limits of this
+// runtime, and ends with the catalog's quick index ([toolcatalog.Catalog.QuickIndex]). It promises nothing that is not
+// there. The same catalog and options give the same text, so that providers can cache it.
 func (e *Executor) Tools() []ToolDefinition {
-	return []ToolDefinition{
-		{ExecTool, e.execDescription(), json.RawMessage(execSchema)},
-		{WaitTool, waitDescription, json.RawMessage(waitSchema)},
+	tools := []ToolDefinition{{ExecTool, e.execDescription(), json.RawMessage(execSchema)}}
+	if !e.opts.Headless {
+		tools = append(tools, ToolDefinition{WaitTool, waitDescription, json.RawMessage(waitSchema)})
 	}
+	return tools
 }
 
 const (
@@ -44,7 +45,7 @@ const (
 		`"runId":{"type":"string","description":"The runId at the top level of a result of exec or wait whose status is waiting."}},` +
 		`"required":["runId"],"additionalProperties":false}`
 
-	waitDescription = `Resume a program that is waiting. Pass the runId at the top level of a result of exec or wait whose status is "waiting", ` +
+	waitDescription = `Resume a program that is waiting, with a fresh time budget. Pass the runId at the top level of a result of exec or wait whose status is "waiting", ` +
 		`never an id from inside of a value: the ids that a tool returns belong to that tool.`
 )
 
@@ -60,6 +61,8 @@ func (e *Executor) execDescription() string {
 	}
 	say(true, "Runs a small JavaScript program and gives back only what it returns and emits: one program does the work of many "+
 		"single tool calls. It has %g seconds for its own work and its waiting for tools together.", l.timeout.Seconds())
+	say(!e.opts.Headless && hasTools, "If tool calls have not ended by then, the result has the status \"waiting\" and a runId: call %s with it to go on.", WaitTool)
+	say(!e.opts.Headless, "await yield_control(reason) pauses the program at once, with the same result: its output so far is shown, and %s resumes it.", WaitTool)
 	say(catalog.MayAsk(), "Some calls wait for a person's approval, which does not count.")
 	say(hasTools, "Every tool is a global async function of one object. Await calls that depend on each other one after the other, "+
 		"others together with Promise.all (%d run at a time). A result that is declared below can be used by its fields in the same "+

@@ -52,6 +52,48 @@
 // All of this is answered by the host from memory, and given whole or refused: an answer of more than the smaller of
 // MaxSnapshotBytes and MemoryLimitBytes is an Error that says so.
 //
+// # Waiting
+//
+// A cell whose tool calls or timers have not ended when its time is over does not fail: it waits. So does one that calls
+// await yield_control(reason), at once. The result then has [StatusWaiting] and a RunID, and the cell is parked: its VM is
+// given back, and what its memory has that a fresh one has not is kept, with its pending requests, in at most
+// MaxSnapshotBytes. Its calls go on. [Executor.Wait] resumes it exactly where it was, with a fresh budget; what it emitted
+// is shown once, in the next result. A cell of which too little time is left to begin with something new (less than a
+// quarter of a second, or half of Timeout if that is less) waits for the next call, too.
+//
+//	result := ex.Exec(ctx, in)
+//	for result.Status == codemode.StatusWaiting { // with a model, it is the model that asks for this
+//		result = ex.Wait(ctx, codemode.WaitInput{RunID: result.RunID})
+//	}
+//
+// A waiting cell belongs to its executor: it ends, and its calls are cancelled, when the executor is closed or nobody has
+// resumed it for SnapshotTTL. MaxSuspended bounds how many wait in a runtime. A cell with AwaitResults never waits in this
+// sense: only what it does itself counts as its time, and it ends or fails in the one call. Nor does a cell of a headless
+// executor ([ExecutorOptions].Headless), which goes on by itself.
+//
+// # Waiting beyond the process
+//
+// With [ExecutorOptions].Cells, a waiting cell is in that [CellStore] before its result is returned, and any executor with
+// the same engine, the same tools ([toolcatalog.Catalog.Fingerprint]), and the same RunID and SessionID can resume it: in
+// this process, after a restart, or on another machine. A resumed cell is written again before it makes calls, and replies
+// are written before it sees them; so after a crash, at whatever moment, it goes on from a state in which no call that was
+// answered is made again. Of the calls that were in flight, those of tools whose definition says ReplaySafe are made again,
+// and any other rejects in the cell with [ErrInterrupted] and the effectStatus "unknown". What results.save kept is gone,
+// as with any executor; what the cell itself stored is not. Errors of calls that the cell has caught keep their text and
+// fields; Go's errors.As does not find the tool's own error behind them any more.
+//
+// Output is shown once, too: if a process dies when a waiting result is in the store and not yet in the conversation, what that
+// result would have shown is not shown again. What a cell returns can be lost in the same way: its id is then unknown.
+//
+// RunID and SessionID say whose cell it is: give a RunID that is the same in the turns and processes over which a cell may
+// wait.
+//
+// One process has a cell at a time, by a lease of CellLease that it renews; who waits for a cell whose process has died
+// gets it when the lease is over. A store that fails is no end of the cell: a waiting result has a warning and the cell is
+// kept in this process only, a call that could not be recorded is not made and rejects with [ErrNotRecorded]. A cell that
+// cannot be resumed here, because it is damaged or of another engine or catalog, is [ErrUnusableCell] and stays in the
+// store.
+//
 // # What stays
 //
 // results.save(value) keeps a value as JSON for later cells of the executor, and resolves to a [Reference] of at most 768 bytes
@@ -59,14 +101,22 @@
 // results.delete(id) makes room. There is room for [MaxResults] values and as many bytes as a program may be given at once (the
 // smaller of MaxSnapshotBytes and MemoryLimitBytes); nothing is evicted. The host has the same values in [Executor.Results].
 // A returned object or array that is too large to be shown is kept by itself, and the result's value is {truncated, reference,
-// guidance}.
+// guidance}; the host tells by [Result].Retained.
 //
-// store(key, value) and load(key), globals of programs that call them, keep small values for later turns of the session, in
-// the [SessionStore] of [ExecutorOptions]; without one they hold for the executor. A cell sees its own changes at once;
-// they are committed when it completes, and a commit that fails is a warning of the result.
+// All that a program asks the host for but calls of tools (results, store and load, catalog, API and skills) is answered in the
+// middle of its code, one question after another, and takes no place among the pending calls. Only the first store or load of a
+// cell, which loads the session, and what is made when it is first asked for can take long: meanwhile the cell's time runs,
+// the calls that it has in flight go on, and their replies and its timers wait.
+//
+// store(key, value) and load(key) keep small values for later turns of the session, in the [SessionStore] of
+// [ExecutorOptions]; without one, for later cells of the executor. They are globals of a program whose code has the name
+// store or load: names in strings, in comments and in regular expressions do not count, and neither do names that the program
+// computes. A cell sees its own changes at once; they are committed together when it completes, and a commit that fails is
+// a warning of the result. A cell that fails commits nothing.
 //
 // Content from outside of the host (of a tool whose definition says Network, and what others say of client tools) marks the
-// cell, what the cell keeps, and the cells that load it: [Result].NetworkContent.
+// cell, what the cell keeps, and the cells that load it: [Result].NetworkContent. A result with such content has no more than
+// [MaxNetworkChars] characters, whatever the [Model].
 //
 // # Tools as globals
 //
@@ -112,5 +162,5 @@
 // # Concurrency
 //
 // A Runtime and an Executor are safe for concurrent use; cells of one executor run side by side. Tool functions run
-// on goroutines of their own with a context derived from Exec's. Close of either cancels what runs and waits for it.
+// on goroutines of their own with a context that has the values of Exec's. Close of either cancels what runs and waits for it.
 package codemode

@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,19 +20,57 @@ import (
 
 // ExecutorOptions configure an [Executor]. A nil *ExecutorOptions means all defaults.
 type ExecutorOptions struct {
-	// RunID names the agent's run in the runtime's log. It may be empty.
+	// RunID names the agent's run, in the runtime's log, and as the owner of its waiting cells in Cells: who resumes one
+	// must have the same. So it must be one that outlives the process, and the turns over which a cell may wait. It may be
+	// empty.
 	RunID string
 
-	// SessionID names the session whose values store and load of a cell work on, and the session in the runtime's log. It
-	// may be empty.
+	// SessionID names the session whose values Store keeps, and the session in the runtime's log. It may be empty if there is
+	// no Store.
 	SessionID string
 
-	// Store keeps small values of the session for later turns: store and load in a cell. Nil, or no SessionID: what a cell
-	// stores is there for later cells of the executor, and ends with it. The executor does not close it.
+	// Store keeps small values of the session for later turns: store and load in a cell. If nil, what a cell stores is there
+	// for later cells of the executor, and ends with it. With a Store there must be a SessionID. The executor does not
+	// close it, but waits for it, see [SessionStore].
 	Store SessionStore
 
-	// Model is what the model can be shown of one result. Zero for no limit but MaxOutputBytes.
+	// Cells keeps waiting cells beyond this process: any process with the same engine, the same tools and this store can
+	// resume them. Its executor must have the same RunID and SessionID. Nil: a waiting cell ends with its executor. The
+	// executor does not close it.
+	Cells CellStore
+
+	// Headless is for programs that nobody waits for, of a scheduler or a test: a cell never ends its call waiting. It goes
+	// on until it ends, with a budget of Options.Timeout for each stretch of work between its waits, until HeadlessTimeout
+	// has passed; yield_control resumes at once. It may make HeadlessCalls tool calls; one more fails it with
+	// [CodeToolBudgetExceeded] before it is made. There is no store and load, and nothing too large to be shown is kept by
+	// itself.
+	Headless bool
+
+	// HeadlessTimeout is what a headless cell may take in all. Default [DefaultHeadlessTimeout], at most
+	// [MaxHeadlessTimeout].
+	HeadlessTimeout time.Duration
+
+	// HeadlessCalls is how many tool calls a headless cell may make. Default [DefaultHeadlessCalls], at most
+	// [MaxHeadlessCalls].
+	HeadlessCalls int
+
+	// Model is what the model can be shown of one result. Zero for no limit but MaxOutputBytes, and [MaxNetworkChars] for
+	// content from the network.
 	Model Model
+}
+
+// Defaults and limits of headless cells.
+const (
+	DefaultHeadlessTimeout = 30 * time.Second
+	MaxHeadlessTimeout     = 15 * time.Minute
+
+	DefaultHeadlessCalls = 5
+	MaxHeadlessCalls     = 200
+)
+
+// headlessCalls is HeadlessCalls with its default filled in.
+func (o *ExecutorOptions) headlessCalls() int {
+	return clamp(o.HeadlessCalls, DefaultHeadlessCalls, 1, MaxHeadlessCalls)
 }
 
 // Executor runs the cells of one agent turn over one catalog. It is safe for concurrent use. Making one
@@ -50,11 +88,12 @@ type Executor struct {
 
 	calls, searches, describes atomic.Int64
 
-	running sync.WaitGroup // cells and tool functions
+	running sync.WaitGroup // cells, tool functions and calls of the session store
 
 	mu     sync.Mutex
 	closed bool
-	cells  map[*cell]context.CancelCauseFunc
+	cells  map[*cell]struct{} // that run or wait here
+	left   []*cell            // that are in the store, to be gone on with by another executor
 }
 
 // ExecInput is what the model gives to exec.
@@ -79,19 +118,24 @@ type WaitInput struct {
 	RunID string // of a waiting result
 }
 
-// NewExecutor makes an executor over a catalog. The caller must close it.
+// NewExecutor makes an executor over a catalog. The caller must close it. It is an error if there is no catalog, or a
+// [SessionStore] without a SessionID, and [ErrClosed] if the runtime is closed.
 func (r *Runtime) NewExecutor(catalog *toolcatalog.Catalog, opts *ExecutorOptions) (*Executor, error) {
 	if catalog == nil {
 		return nil, errors.New("codemode: NewExecutor needs a catalog")
 	}
 	var scope [12]byte
 	_, _ = rand.Read(scope[:])
-	e := &Executor{runtime: r, catalog: catalog, scope: hex.EncodeToString(scope[:]), results: newResults(r.limits.inbox), cells: map[*cell]context.CancelCauseFunc{}}
+	e := &Executor{runtime: r, catalog: catalog, scope: hex.EncodeToString(scope[:]), results: newResults(r.limits.inbox), cells: map[*cell]struct{}{}}
 	if opts != nil {
 		e.opts = *opts
 	}
+	if e.opts.Store != nil && e.opts.SessionID == "" {
+		return nil, errors.New("codemode: ExecutorOptions has a Store but no SessionID: set it to the session whose values the store keeps, " +
+			"or leave Store nil to keep them for this executor only")
+	}
 	e.session, e.sessionKey = e.opts.Store, e.opts.SessionID
-	if e.keeps = e.session != nil && e.sessionKey != ""; !e.keeps {
+	if e.keeps = e.session != nil; !e.keeps {
 		e.session, e.sessionKey = NewMemoryStore(), "turn"
 	}
 	r.mu.Lock()
@@ -103,9 +147,12 @@ func (r *Runtime) NewExecutor(catalog *toolcatalog.Catalog, opts *ExecutorOption
 	return e, nil
 }
 
-// Exec runs a cell to its end. A cell that fails is a result like any other: the model reads it and tries
-// again. The tools get a context that is derived from ctx and cancelled when the cell has ended, when
-// ctx is, and when the executor is closed.
+// Exec runs a cell until it ends, or has to wait: for tool calls that have not ended when its time is over, or because it
+// asked for it (yield_control). The result is then [StatusWaiting], and [Executor.Wait] goes on with the cell. A cell that
+// fails is a result like any other: the model reads it and tries again.
+//
+// The tools get a context with the values of ctx. It is cancelled when the cell has ended, when ctx or the context of the Wait
+// that runs the cell is, and when the executor is closed; not when a call has ended with the cell waiting.
 func (e *Executor) Exec(ctx context.Context, in ExecInput) Result {
 	if ctx.Err() != nil { // it comes before what is wrong with the input
 		return e.run(ctx, source.Cell{})
@@ -119,10 +166,48 @@ func (e *Executor) Exec(ctx context.Context, in ExecInput) Result {
 	return e.run(ctx, cell)
 }
 
-// Wait resumes a waiting cell. In this version no cell is ever parked (a cell whose tools have not
-// answered by its deadline fails with a timeout), so that every run id is unknown.
+// Wait goes on with a waiting cell, with a fresh time budget, and gives its next result: what it has emitted since the last
+// one, and its value if it has completed. A cell that waits on may be waited for again, under the same id.
+//
+// An id that cannot be waited for is a failed result with [CodeInvalidInput], and changes nothing: the cell, if there is
+// one, is still there for who may resume it. Behind [Result.Err] are, in this order, [ErrResuming] (another call resumes
+// the cell), [ErrNotWaiting] (unknown, ended or expired), [ErrForeignCell] (of another run or session); and for cells of a
+// [CellStore] [ErrUnusableCell] and [ErrCellStore].
 func (e *Executor) Wait(ctx context.Context, in WaitInput) Result {
-	return e.invalid(fmt.Errorf("no waiting cell has the runId %.64q: pass the top-level runId of an exec result whose status is waiting", in.RunID))
+	call := e.newCell(ctx, source.Cell{}) // stands for the cell until that is found
+	if !e.enter() {
+		return call.aborted(PhaseHost, ErrClosed)
+	}
+	defer e.running.Done()
+	if ctx.Err() != nil {
+		return call.aborted(PhaseHost, context.Cause(ctx))
+	}
+	id := strings.TrimSpace(in.RunID)
+	if id == "" {
+		return e.invalid(errors.New("runId must be a string that is not blank: that at the top level of a result whose status is waiting"))
+	}
+	if e.opts.Headless {
+		return e.invalid(fmt.Errorf("%w for a headless executor", ErrNotWaiting))
+	}
+	timeout := e.runtime.limits.timeout
+	deadline := time.Now().Add(timeout / 2) // of looking for it
+	stop := context.AfterFunc(ctx, func() { call.cancel(context.Cause(ctx)) })
+	e.register(call)
+	c, err := e.find(call.ctx, id, deadline)
+	e.leave(call)
+	stop()
+	if errors.Is(err, engine.ErrCanceled) {
+		return call.aborted(PhaseHost, context.Cause(call.ctx))
+	}
+	if err != nil {
+		return e.invalid(err)
+	}
+	if err := c.restore(); err != nil {
+		e.putBack(c)
+		return e.invalid(fmt.Errorf("%w: %w", ErrUnusableCell, err))
+	}
+	c.deadline = time.Now().Add(timeout)
+	return e.runLeg(ctx, c, c.resume)
 }
 
 // Handle runs a call as the model made it: the name of the tool and its arguments as JSON. What is
@@ -151,82 +236,116 @@ func (e *Executor) Handle(ctx context.Context, name string, args json.RawMessage
 	return Result{}, fmt.Errorf("codemode: no tool %q: the tools are %s and %s", name, ExecTool, WaitTool)
 }
 
-// run executes a checked cell. It returns when the cell has ended, or when one of its limits has passed while a tool has the
-// goroutine of a detached cell.
+// run executes a checked cell.
 func (e *Executor) run(ctx context.Context, src source.Cell) Result {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	c := &cell{executor: e, limits: &e.runtime.limits, source: src, ctx: ctx}
-	if !e.enter(c, cancel) {
+	c := e.newCell(ctx, src)
+	if !e.enter() {
 		return c.aborted(PhaseHost, ErrClosed)
 	}
+	defer e.running.Done()
 	if ctx.Err() != nil {
-		e.leave(c)
 		return c.aborted(PhaseHost, context.Cause(ctx))
 	}
-	r, why := c.begin()
-	if why == ended {
-		c.close()
-		return r
+	if e.opts.Headless {
+		c.wall = time.Now().Add(clamp(e.opts.HeadlessTimeout, DefaultHeadlessTimeout, 1, MaxHeadlessTimeout))
 	}
-	c.detached, c.result = true, make(chan Result, 1)
+	c.renew(time.Now())
+	return e.runLeg(ctx, c, c.begin)
+}
+
+// newCell makes a cell that has not begun. Its context outlives ctx, of which it has the values.
+func (e *Executor) newCell(ctx context.Context, src source.Cell) *cell {
+	c := &cell{executor: e, limits: &e.runtime.limits, source: src}
+	c.bridge.cell = c
+	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	if e.opts.Cells != nil {
+		c.writing = make(writeLock, 1)
+	}
+	return c
+}
+
+// runLeg runs a cell until it has ended or waits, or until one of its limits has passed while a tool has its goroutine.
+func (e *Executor) runLeg(ctx context.Context, c *cell, begin func() leg) Result {
+	c.stint = nil
+	c.caller = func() bool { return true }
+	if ctx.Done() != nil {
+		c.caller = context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })
+	}
+	e.register(c)
+	l := begin()
+	if l.outcome == toolAlone {
+		l = e.detach(c)
+	}
+	if l.outcome == ended {
+		c.end(errors.Is(l.result.err, ErrClosed))
+	}
+	return l.result
+}
+
+// detach gives the cell a goroutine of its own.
+func (e *Executor) detach(c *cell) leg {
+	s := &stint{result: make(chan leg, 1)}
+	c.stint = s
 	timer := time.NewTimer(time.Until(c.deadline))
 	defer timer.Stop()
+	e.running.Add(1)
 	go c.loop()
-	var limit error
 	select {
-	case r := <-c.result:
-		return r
-	case <-ctx.Done():
-		limit = engine.ErrCanceled
-	case <-timer.C:
-		limit = engine.ErrDeadline
-	}
-	if c.abandon(limit) {
-		r := c.stopped(limit)
-		c.vm.Release() // the cell's goroutine will not touch it again
-		return r
-	}
-	return <-c.result
-}
-
-// guarded calls what may come to code of the host's. A panic there is an error here, whose details are for the log.
-func (e *Executor) guarded(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			e.runtime.logger.Error("code mode: the host's code panicked", "run", e.opts.RunID, "session", e.opts.SessionID,
-				"panic", p, "stack", string(debug.Stack()))
-			err = errHostPanic
+	case l := <-s.result:
+		return l
+	case <-c.ctx.Done():
+		if s.abandon(engine.ErrCanceled) {
+			return leg{c.stopped(engine.ErrCanceled), ended}
 		}
-	}()
-	return f()
+	case <-timer.C:
+		if s.abandon(engine.ErrDeadline) {
+			return *c.pause()
+		}
+	}
+	return <-s.result
 }
-
-var errHostPanic = errors.New("the host's own code panicked; its log has the details")
 
 // Results gives what the cells of the executor saved, for the host to look at, to add to and to delete.
 func (e *Executor) Results() *Results { return e.results }
 
-func (e *Executor) enter(c *cell, cancel context.CancelCauseFunc) bool {
+// enter begins a call. The result is false if the executor is closed.
+func (e *Executor) enter() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
 		return false
 	}
-	e.cells[c] = cancel
 	e.running.Add(1)
 	return true
 }
 
+// register lets Close end a cell.
+func (e *Executor) register(c *cell) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.cells[c] = struct{}{}
+	if e.closed {
+		c.cancel(ErrClosed)
+	}
+}
+
+// leave forgets a cell that has ended, or that the store has.
 func (e *Executor) leave(c *cell) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.cells, c)
-	e.running.Done()
 }
 
-// Close ends the turn: running cells fail as aborted, their tool calls are cancelled, and Close waits for
-// the tool functions to return. It may be called more than once.
+// leftBehind notes a cell of the store whose lease is given back when the executor's tools have returned.
+func (e *Executor) leftBehind(c *cell) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.left = append(e.left, c)
+}
+
+// Close ends the turn: running cells fail as aborted, waiting ones are dropped, their tool calls and calls of stores are
+// cancelled, and Close waits for all of these to return. Cells that are in a [CellStore] are not dropped: they stay there
+// until they expire, as they were when their last calls were made. It may be called more than once.
 func (e *Executor) Close() error {
 	e.cancel()
 	e.runtime.mu.Lock()
@@ -234,16 +353,29 @@ func (e *Executor) Close() error {
 	e.runtime.mu.Unlock()
 	e.running.Wait()
 	e.results.close()
+	e.mu.Lock()
+	left := e.left
+	e.left = nil
+	e.mu.Unlock()
+	for _, c := range left {
+		c.writing.Lock()
+		c.giveBack()
+		c.writing.Unlock()
+	}
+	e.running.Wait()
 	return nil
 }
 
-// cancel ends what runs and refuses what comes.
+// cancel ends what runs and what waits, and refuses what comes.
 func (e *Executor) cancel() {
 	e.mu.Lock()
-	defer e.mu.Unlock()
 	e.closed = true
-	for _, cancel := range e.cells {
-		cancel(ErrClosed)
+	for c := range e.cells {
+		c.cancel(ErrClosed)
+	}
+	e.mu.Unlock()
+	for _, c := range e.runtime.parking.take(func(at *place) bool { return at.executor == e }) {
+		c.drop(ErrClosed)
 	}
 }
 

@@ -239,7 +239,7 @@ func TestBadWait(t *testing.T) {
 		}
 		checkBadInput(t, b, fmt.Sprintf("wait with %.40s", args), r, "")
 	}
-	checkBadInput(t, b, "Wait", b.Wait(t.Context(), codemode.WaitInput{RunID: "cm_1"}), `no waiting cell has the runId "cm_1"`)
+	checkBadInput(t, b, "Wait", b.Wait(t.Context(), codemode.WaitInput{RunID: "cm_1"}), `no program waits under the runId "cm_1"`)
 }
 
 // A tool whose result JSON has no form for fails its call, in a few words that show nothing of the value; whatever

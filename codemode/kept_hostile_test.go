@@ -1,6 +1,8 @@
 package codemode_test
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -91,17 +93,36 @@ func TestHostileKeeping(t *testing.T) {
 	}
 }
 
-// Limits of what a program may be given at once hold for what was kept by others, too.
+// The memory of a program holds for what was kept by others, too: a value that it has no room for is an error that it can catch, and it
+// goes on.
 func TestLoadsAreBounded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, codemode.Options{MemoryLimitBytes: 2 << 20, MaxSnapshotBytes: 1 << 20})
-	reference, err := b.Results().Save([]byte(`"` + strings.Repeat("é", 500_000) + `"`)) // 1 MB of UTF-8, 3 MB of escapes
-	if err != nil {
-		t.Fatal(err)
+	for _, tt := range []struct {
+		chars int // two bytes of UTF-8 each, six of escapes
+		fits  bool
+	}{{100_000, true}, {500_000, false}} {
+		reference, err := b.Results().Save([]byte(`"` + strings.Repeat("é", tt.chars) + `"`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		load := `results.load("` + reference.ID + `")`
+		r := b.run(t.Context(), `return (await `+load+`).length`)
+		if tt.fits {
+			value(t, r, fmt.Sprint(tt.chars))
+		} else if r.Code != codemode.CodeInternal || r.FailurePhase != codemode.PhaseGuest || !errors.Is(r.Err(), codemode.ErrMemoryLimit) {
+			t.Errorf("%d characters: %s (%s): %v", tt.chars, describe(r), r.FailurePhase, r.Err())
+		}
+		caught := `"InternalError: out of memory"`
+		if tt.fits {
+			caught = fmt.Sprint(tt.chars)
+		}
+		value(t, b.run(t.Context(), `
+			const got = await `+load+`.then((s) => s.length, String)
+			return [got, (await results.load((await results.save("é".repeat(1000))).id)).length]`), `[`+caught+`,1000]`)
+		value(t, b.run(t.Context(), `return 1`), `1`)
+		if err := b.Results().Delete(reference.ID); err != nil {
+			t.Error(err)
+		}
 	}
-	r := b.run(t.Context(), `return (await results.load("`+reference.ID+`")).length`)
-	if r.Status == codemode.StatusCompleted && string(r.Value) != "500000" {
-		t.Errorf("got %s", describe(r))
-	}
-	value(t, b.run(t.Context(), `return 1`), `1`)
 }

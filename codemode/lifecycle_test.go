@@ -154,8 +154,6 @@ func TestToolContext(t *testing.T) {
 		cause error // of the tool's context
 		is    []error
 	}{
-		{"deadline", func(*bubble, context.CancelCauseFunc) { time.Sleep(codemode.DefaultTimeout) },
-			codemode.CodeTimeout, context.Canceled, []error{context.DeadlineExceeded}},
 		{"cancel", func(_ *bubble, cancel context.CancelCauseFunc) { cancel(reason) },
 			codemode.CodeAborted, reason, []error{reason}},
 		{"executor", func(b *bubble, _ context.CancelCauseFunc) { _ = b.Close() },
@@ -244,7 +242,7 @@ func TestStubbornTool(t *testing.T) {
 				b := testBench{newExecutor(t, rt, newTestCatalog(t, nil, stubborn)), nil}
 				began := time.Now()
 				r := b.run(t.Context(), fmt.Sprintf(code, "stubborn"))
-				if took := time.Since(began); r.Code != codemode.CodeTimeout || took != codemode.DefaultTimeout {
+				if took := time.Since(began); r.Status != codemode.StatusWaiting || took != codemode.DefaultTimeout {
 					t.Errorf("after %v: %s", took, describe(r))
 				}
 				b.works(t)
@@ -279,27 +277,34 @@ func TestTimeBudget(t *testing.T) {
 		name  string
 		code  string
 		await bool
-		want  codemode.ErrorCode // empty: completed
+		want  string // status, or the code of a failure
 		took  time.Duration
 	}{
-		{"tools within", `await slow({ ms: 4000 }); await slow({ ms: 4000 })`, false, "", 8 * time.Second},
-		{"tools", `await slow({ ms: 6000 }); await slow({ ms: 6000 })`, false, codemode.CodeTimeout, 10 * time.Second},
-		{"parallel tools", `await Promise.all([slow({ ms: 9000 }), slow({ ms: 9000 })])`, false, "", 9 * time.Second},
-		{"timers", `await new Promise((r) => setTimeout(r, 6000)); await new Promise((r) => setTimeout(r, 6000))`, false, codemode.CodeTimeout, 10 * time.Second},
-		{"both", `await new Promise((r) => setTimeout(r, 6000)); await slow({ ms: 6000 })`, false, codemode.CodeTimeout, 10 * time.Second},
-		{"detached tool", `slow({ ms: 60000 }); return 1`, false, codemode.CodeTimeout, 10 * time.Second},
-		{"detached timer", `setTimeout(() => {}, 60000); return 1`, false, codemode.CodeTimeout, 10 * time.Second},
-		{"longest timer", `setTimeout(() => {}, 1e300); return 1`, false, codemode.CodeTimeout, 10 * time.Second},
-		{"last moment", `await slow({ ms: 9999 }); return 1`, false, "", 9999 * time.Millisecond},
-		{"awaited tools", `await slow({ ms: 50000 }); await slow({ ms: 50000 })`, true, "", 100 * time.Second},
-		{"awaited and timer", `await slow({ ms: 50000 }); await new Promise((r) => setTimeout(r, 11000))`, true, codemode.CodeTimeout, 60 * time.Second},
+		{"tools within", `await slow({ ms: 4000 }); await slow({ ms: 4000 })`, false, "completed", 8 * time.Second},
+		{"tools", `await slow({ ms: 6000 }); await slow({ ms: 6000 })`, false, "waiting", 10 * time.Second},
+		{"parallel tools", `await Promise.all([slow({ ms: 9000 }), slow({ ms: 9000 })])`, false, "completed", 9 * time.Second},
+		{"timers", `await new Promise((r) => setTimeout(r, 6000)); await new Promise((r) => setTimeout(r, 6000))`, false, "waiting", 10 * time.Second},
+		{"both", `await new Promise((r) => setTimeout(r, 6000)); await slow({ ms: 6000 })`, false, "waiting", 10 * time.Second},
+		{"detached tool", `slow({ ms: 60000 }); return 1`, false, "waiting", 10 * time.Second},
+		{"detached timer", `setTimeout(() => {}, 60000); return 1`, false, "waiting", 10 * time.Second},
+		{"longest timer", `setTimeout(() => {}, 1e300); return 1`, false, "waiting", 10 * time.Second},
+		{"just in time", `await slow({ ms: 9750 }); return 1`, false, "completed", 9750 * time.Millisecond},
+		{"too late to go on", `await slow({ ms: 9751 }); return 1`, false, "waiting", 9751 * time.Millisecond},
+		{"too late for a timer", `await new Promise((r) => setTimeout(r, 9751)); return 1`, false, "waiting", 9751 * time.Millisecond},
+		{"last moment of awaited tools", `await slow({ ms: 9999 }); return 1`, true, "completed", 9999 * time.Millisecond},
+		{"awaited tools", `await slow({ ms: 50000 }); await slow({ ms: 50000 })`, true, "completed", 100 * time.Second},
+		{"awaited and timer", `await slow({ ms: 50000 }); await new Promise((r) => setTimeout(r, 11000))`, true, "timeout", 60 * time.Second},
 	}
 	inBubble(t, nil, func(t *testing.T, b *bubble) {
 		for _, test := range tests {
 			began := time.Now()
 			r := b.Exec(t.Context(), codemode.ExecInput{Title: "test", Code: test.code, AwaitResults: test.await})
 			checkResult(t, r, codemode.DefaultMaxOutputBytes)
-			if took := time.Since(began); r.Code != test.want || took != test.took {
+			got := string(r.Status)
+			if r.Status == codemode.StatusFailed {
+				got = string(r.Code)
+			}
+			if took := time.Since(began); got != test.want || took != test.took {
 				t.Errorf("%s: after %v: %s; want %q after %v", test.name, took, describe(r), test.want, test.took)
 			}
 		}

@@ -27,7 +27,7 @@ func TestOptionsAreFelt(t *testing.T) {
 		inBubble(t, &codemode.Options{Timeout: test.given}, func(t *testing.T, b *bubble) {
 			began := time.Now()
 			r := b.run(t.Context(), `await gate({})`)
-			if took := time.Since(began); r.Code != codemode.CodeTimeout || took != test.want {
+			if took := time.Since(began); r.Status != codemode.StatusWaiting || took != test.want {
 				t.Errorf("Timeout %v: %s after %v, want %v", test.given, describe(r), took, test.want)
 			}
 		})

@@ -3,6 +3,9 @@ package codemode
 import (
 	"math"
 	"strconv"
+	"strings"
+
+	"github.com/cellmode/cellmode/internal/jsontext"
 )
 
 const outputGuidance = "output truncated: run it again with narrower arguments, or return a smaller projection"
@@ -10,7 +13,7 @@ const outputGuidance = "output truncated: run it again with narrower arguments, 
 // markerSize is what the marker takes for an original of size bytes, of which it shows a prefix.
 func markerSize(size int, guidance string, prefix mark) textSize {
 	const frame = `{"truncated":true,"omittedBytes":,"guidance":,"prefix":""}`
-	return prefix.plus(ascii(len(frame) + digits(size-prefix.end) + quotedSize(guidance)))
+	return prefix.plus(ascii(len(frame) + digits(size-prefix.end) + jsontext.EncodedLen(guidance)))
 }
 
 // emptyMarker is the size of a marker without a prefix.
@@ -45,8 +48,10 @@ func (o *original) marker(guidance string, prefix mark) *Truncation {
 
 const errorSuffix = " [error truncated]"
 
-// errorOriginal keeps as much of an error as limit bytes can show.
+// errorOriginal keeps as much of an error as limit bytes can show. What is not UTF-8 in it, as the texts of the host's own errors may
+// have it, becomes U+FFFD.
 func errorOriginal(s string, limit int) *original {
+	s = strings.ToValidUTF8(s, "\ufffd")
 	return &original{text: []byte(clip(s, limit)), size: len(s)}
 }
 

@@ -2,7 +2,10 @@ package codemode
 
 import (
 	"sort"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/cellmode/cellmode/internal/jsontext"
 )
 
 // textSize is how much a text takes, in the three measures that a limit can be given in.
@@ -104,29 +107,14 @@ func (o *original) fit(allowance int) mark {
 	return m
 }
 
-// quotedRune is what the first character of text, n bytes long, takes inside of a JSON string as [marshal] writes it.
+// quotedRune is what the first character of text, n bytes long, takes inside of a JSON string as [jsontext.AppendString] writes
+// it.
 func quotedRune(text []byte) (n int, e textSize) {
-	c := text[0]
-	if c < utf8.RuneSelf {
-		switch {
-		case c >= 0x20 && c != '"' && c != '\\':
-			return 1, ascii(1)
-		case c == '"' || c == '\\' || c == '\b' || c == '\t' || c == '\n' || c == '\f' || c == '\r':
-			return 1, ascii(2)
-		}
-		return 1, ascii(6)
+	if c := text[0]; c < utf8.RuneSelf {
+		return 1, ascii(jsontext.EncodedByteLen(c))
 	}
 	r, n := utf8.DecodeRune(text)
-	if n == 1 || r == '\u2028' || r == '\u2029' { // not UTF-8: becomes \ufffd
-		return n, ascii(6)
-	}
-	return n, runeSize(r, n)
-}
-
-// quotedSize is the size of s as a JSON string.
-func quotedSize(s string) int {
-	o := original{text: []byte(s)}
-	return 2 + o.fit(int(^uint(0)>>1)).bytes
+	return n, runeSize(r, utf8.RuneLen(r)) // a byte that is not UTF-8 becomes U+FFFD
 }
 
 // runeStart gives the largest index of at most i that does not split a character of s.
@@ -137,4 +125,15 @@ func runeStart[T string | []byte](s T, i int) int {
 		}
 	}
 	return i // not UTF-8
+}
+
+// ellipsize gives valid UTF-8 of at most n bytes, which shows where it is cut.
+func ellipsize(s string, n int) string {
+	const ellipsis = "…"
+	cut := len(s) > n
+	s = strings.ToValidUTF8(clip(s, n), "\ufffd")
+	if cut || len(s) > n {
+		s = clip(s, n-len(ellipsis)) + ellipsis
+	}
+	return s
 }

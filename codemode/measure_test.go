@@ -7,11 +7,13 @@ import (
 	"testing"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/cellmode/cellmode/internal/jsontext"
 )
 
 // awkward makes strings of pieces that differ in what they take in JSON, bytes that are no UTF-8 included.
 func awkward(random *rand.Rand, pieces int) string {
-	alphabet := []string{"a", "<", "\"", "\\", "\n", "\b", "\f", "\x00", "\x1f", "\x7f", "é", "漢", "😀", "한", "ｱ", "\U00020000", "\u2028", "\u2029", "\ufffd", "\xff", "\xe2\x80", "\xf0\x9f"}
+	alphabet := []string{"a", "<", "\"", "\\", "\n", "\b", "\f", "\x00", "\x1f", "\x7f", "é", "漢", "😀", "한", "ｱ", "\U00020000", "\u2028", "\u2029", "\ufffd", "\uffff", "\xff", "\xe2\x80", "\xf0\x9f"}
 	var b strings.Builder
 	for range random.IntN(pieces + 1) {
 		b.WriteString(alphabet[random.IntN(len(alphabet))])
@@ -31,7 +33,7 @@ func measured(text string) textSize {
 	return e
 }
 
-// What is foretold of a text inside of a JSON string is what marshal writes, for the whole and for every start.
+// What is foretold of a text inside of a JSON string is what a result has of it, for the whole and for every start.
 func TestQuotedSize(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -40,11 +42,8 @@ func TestQuotedSize(t *testing.T) {
 		o := original{text: []byte(s), size: len(s)}
 		for _, allowance := range []int{random.IntN(60), random.IntN(60), math.MaxInt, random.IntN(60)} {
 			m := o.fit(allowance)
-			text, err := marshal(s[:m.end])
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, want := m.plus(ascii(2)), measured(string(text)); got != want {
+			_, written, _ := strings.Cut(Result{Status: StatusFailed, Error: s[:m.end]}.Text(), `"error":"`)
+			if got, want := m.plus(ascii(len(`"}`))), measured(written); got != want {
 				t.Fatalf("%q: %+v, want %+v", s[:m.end], got, want)
 			}
 			if m.bytes > allowance || m.end < len(s) && m.bytes+6 < allowance {
@@ -53,6 +52,22 @@ func TestQuotedSize(t *testing.T) {
 		}
 		if s = strings.ToValidUTF8(s, "?"); sizeOf([]byte(s)) != measured(s) {
 			t.Fatalf("%q: %+v, want %+v", s, sizeOf([]byte(s)), measured(s))
+		}
+	}
+}
+
+// A character of Chinese, Japanese or Korean weighs as much as two others. These are the bounds of their blocks.
+func TestWideCharacters(t *testing.T) {
+	t.Parallel()
+	for _, block := range [][2]rune{{0x2e80, 0xa4cf}, {0xac00, 0xd7ff}, {0xf900, 0xfaff}, {0xfe30, 0xfe4f}, {0xff00, 0xffef}} {
+		for r, weight := range map[rune]int{block[0] - 1: 2, block[0]: 4, block[1]: 4, block[1] + 1: 2} {
+			if !utf8.ValidRune(r) { // Hangul ends where the surrogates begin
+				continue
+			}
+			want := textSize{utf8.RuneLen(r), 1, weight}
+			if got := sizeOf([]byte(string(r))); got != want {
+				t.Errorf("%U: %+v, want %+v", r, got, want)
+			}
 		}
 	}
 }
@@ -85,6 +100,22 @@ func TestRuneStart(t *testing.T) {
 	} {
 		if got := runeStart(test.s, test.i); got != test.want {
 			t.Errorf("%q, %d: %d, want %d", test.s, test.i, got, test.want)
+		}
+	}
+}
+
+func TestEllipsize(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		in   string
+		n    int
+		want string
+	}{
+		{"", 8, ""}, {"12345678", 8, "12345678"}, {"123456789", 8, "12345…"}, {"ééééé", 8, "éé…"}, {"1234é", 5, "12…"},
+		{"\xff", 8, "\ufffd"}, {"\xffa\xffa\xff", 8, "\ufffda…"}, {"a\xff\xff\xff\xffb", 8, "a\ufffdb"},
+	} {
+		if got := ellipsize(tt.in, tt.n); got != tt.want {
+			t.Errorf("%q in %d: %q, want %q", tt.in, tt.n, got, tt.want)
 		}
 	}
 }
@@ -142,10 +173,14 @@ func TestTruncateError(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 5000 {
-		s := awkward(random, 300)
+		given := awkward(random, 300)
+		if random.IntN(5) == 0 { // whole characters end in front of the limit
+			given = strings.Repeat("😀", 200)
+		}
+		s := strings.ToValidUTF8(given, "\ufffd")
 		allowance := 50 + random.IntN(500)
-		got := truncateError(s, allowance)
-		if quotedSize(s) <= allowance {
+		got := truncateError(given, allowance)
+		if jsontext.EncodedLen(s) <= allowance {
 			if got != s {
 				t.Fatalf("%q was cut to %q", s, got)
 			}
@@ -155,7 +190,7 @@ func TestTruncateError(t *testing.T) {
 		if !ok || !strings.HasPrefix(s, start) {
 			t.Fatalf("%q is no start of %q", got, s)
 		}
-		if n := quotedSize(got); n > allowance || n < allowance-6 {
+		if n := jsontext.EncodedLen(got); n > allowance || n < allowance-6 {
 			t.Fatalf("%d bytes for an allowance of %d", n, allowance)
 		}
 	}

@@ -3,7 +3,10 @@ package codemode
 import "errors"
 
 // Model tells an [Executor] how much of one result the model can be shown, on top of MaxOutputBytes of [Options]. The
-// zero value means no more than that: only bytes are counted.
+// zero value means no more than that: only bytes are counted, unless there is content from the network.
+//
+// A result with content from the network ([Result].NetworkContent) has no more than [MaxNetworkChars] characters, whatever
+// the Model, the zero one included: a page that somebody else wrote must not fill the conversation.
 //
 // The limits hold for the whole text of a result ([Result.Text]): its status, run id, warnings and telemetry come first,
 // and output, value and error share what is left. Characters are UTF-16 code units, as JavaScript counts the length of a
@@ -18,7 +21,8 @@ type Model struct {
 	//     This limit is never below 512 characters.
 	ContextTokens int
 
-	// MaxResultChars is a further limit on the characters of a result; zero or less for none.
+	// MaxResultChars is a further limit on the characters of a result; zero or less for none. It can make the limit for
+	// content from the network smaller, not larger.
 	MaxResultChars int
 }
 
@@ -28,8 +32,8 @@ var ErrModelBudget = errors.New("the model's budget for a result cannot fit its 
 
 const modelBudgetText = "the model's budget for one result cannot fit the status of this cell: use a model with a larger context, or a larger MaxResultChars"
 
-// maxNetworkChars is the most that a result with content from the network may take.
-const maxNetworkChars = 20_000
+// MaxNetworkChars is how many characters a result with content from the network has at most, see [Model].
+const MaxNetworkChars = 20_000
 
 // ceiling is what the text of a result may take. Zero in a field is no limit.
 type ceiling struct{ units, weight int }
@@ -57,7 +61,7 @@ func (m Model) ceiling(network bool) (c ceiling) {
 		c.limitUnits(m.MaxResultChars)
 	}
 	if network {
-		c.limitUnits(maxNetworkChars)
+		c.limitUnits(MaxNetworkChars)
 	}
 	return c
 }

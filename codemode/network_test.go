@@ -69,6 +69,15 @@ func TestNetworkContent(t *testing.T) {
 		}
 	}
 
+	// What is retained by itself carries it, too.
+	r := b.run(t.Context(), `await fetch({}); return Array.from({ length: 9000 }, (_, i) => i)`)
+	if r.Retained == nil || !r.NetworkContent {
+		t.Fatalf("got %s", describe(r))
+	}
+	if r := b.run(t.Context(), `return (await results.load("`+r.Retained.Reference.ID+`")).length`); !r.NetworkContent || string(r.Value) != "9000" {
+		t.Errorf("retained: marked %t, %s", r.NetworkContent, describe(r))
+	}
+
 	// The mark is the session's, not the turn's.
 	store := codemode.NewMemoryStore()
 	first := keeping(t, sharedRuntime(t, codemode.Options{}), store, nil, fetching())
@@ -76,5 +85,63 @@ func TestNetworkContent(t *testing.T) {
 	second := keeping(t, sharedRuntime(t, codemode.Options{}), store, nil)
 	if r := second.run(t.Context(), `return await load("k")`); !r.NetworkContent || string(r.Value) != `"content of a page"` {
 		t.Errorf("in a later turn: marked %t, %s", r.NetworkContent, describe(r))
+	}
+}
+
+// The mark of a saved value is there whoever saved it and however: by results.save, by itself because it could not be shown, or by the
+// host. The host sees it, and the JSON of the reference is the same with it.
+func TestNetworkResults(t *testing.T) {
+	t.Parallel()
+	b := keeping(t, sharedRuntime(t, codemode.Options{MaxOutputBytes: 1024}), nil, nil, fetching())
+	large := `return Array.from({ length: 500 }, (_, id) => ({ id }))`
+	saved := func(code string) string {
+		t.Helper()
+		r := b.run(t.Context(), code)
+		var shown struct {
+			ID        string
+			Reference codemode.Reference
+		}
+		if err := json.Unmarshal(r.Value, &shown); err != nil {
+			t.Fatalf("%s: %s", code, describe(r))
+		}
+		return shown.ID + shown.Reference.ID
+	}
+	byHost := func(save func(json.RawMessage) (codemode.Reference, error), network bool) string {
+		t.Helper()
+		reference, err := save(json.RawMessage(`[ 1 ]`))
+		if err != nil || reference.Network != network || reference.Bytes != len(`[1]`) {
+			t.Errorf("%+v, %v", reference, err)
+		}
+		return reference.ID
+	}
+	marks := map[string]bool{
+		saved(`return await results.save(1)`):                  false,
+		saved(`await fetch({}); return await results.save(1)`): true,
+		saved(large):                          false,
+		saved(`await fetch({}); ` + large):    true,
+		byHost(b.Results().Save, false):       false,
+		byHost(b.Results().SaveNetwork, true): true,
+	}
+	list := b.Results().List()
+	if len(list) != len(marks) {
+		t.Fatalf("%d results, want %d", len(list), len(marks))
+	}
+	for _, listed := range list {
+		want := marks[listed.ID]
+		if again, err := b.Results().Reference(listed.ID); err != nil || again != listed || listed.Network != want {
+			t.Errorf("listed as %+v, by its id %+v, %v; want the mark %t", listed, again, err, want)
+		}
+		if r := b.run(t.Context(), `return (await results.load("`+listed.ID+`")) !== undefined`); r.NetworkContent != want || string(r.Value) != `true` {
+			t.Errorf("a cell that loads %+v: marked %t, %s", listed, r.NetworkContent, describe(r))
+		}
+		if r := b.run(t.Context(), `await results.delete("`+listed.ID+`"); return 1`); r.NetworkContent { // it learns nothing of the value
+			t.Errorf("a cell that deletes %+v is marked", listed)
+		}
+		unmarked := listed
+		unmarked.Network = false
+		with, _ := listed.MarshalJSON()
+		if without, _ := unmarked.MarshalJSON(); string(with) != string(without) {
+			t.Errorf("the model sees %s", with)
+		}
 	}
 }

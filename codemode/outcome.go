@@ -1,10 +1,10 @@
 package codemode
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/cellmode/cellmode/internal/engine"
 	"github.com/cellmode/cellmode/internal/source"
@@ -16,13 +16,6 @@ const (
 	timeoutText = "code mode timeout exceeded"
 	pendingText = "the program awaits a promise that nothing can settle: no tool call or timer is pending"
 )
-
-// completed makes the result of a cell that returned.
-func (c *cell) completed(warnings []string) Result {
-	r := c.newResult(StatusCompleted)
-	r.Warnings = warnings
-	return c.deliver(r, "")
-}
 
 func (c *cell) newResult(status Status) Result {
 	return Result{
@@ -44,8 +37,11 @@ func (c *cell) retention() retention {
 		save:    func(value []byte) (Reference, error) { return c.executor.results.save(value, c.network) },
 		release: func(id string) { _ = c.executor.results.Delete(id) },
 	}
-	if c.source.RestartSafe {
+	switch {
+	case c.source.RestartSafe:
 		r.refused = &refusedRestartSafe
+	case c.executor.opts.Headless:
+		r.refused = &refusedHeadless
 	}
 	return r
 }
@@ -53,8 +49,11 @@ func (c *cell) retention() retention {
 // aborted makes the result of a cell that its caller or its owner gave up.
 func (c *cell) aborted(phase FailurePhase, cause error) Result {
 	text := abortedText
-	if errors.Is(cause, ErrClosed) {
+	switch {
+	case errors.Is(cause, ErrClosed):
 		text += ": the executor is closed"
+	case errors.Is(cause, ErrTakenOver):
+		text += ": " + ErrTakenOver.Error()
 	}
 	return c.failed(CodeAborted, phase, text, cause)
 }
@@ -177,4 +176,10 @@ const maxCause = 240
 
 func clip(s string, n int) string { return s[:runeStart(s, min(max(0, n), len(s)))] }
 
-func (c *cell) lines() int { return bytes.Count([]byte(c.source.Code), []byte("\n")) + 1 }
+// lines is the number of lines of the program.
+func (c *cell) lines() int {
+	if c.codeLines == 0 {
+		c.codeLines = strings.Count(c.source.Code, "\n") + 1
+	}
+	return c.codeLines
+}

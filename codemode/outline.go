@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"iter"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/cellmode/cellmode/internal/jsontext"
 )
@@ -272,15 +271,5 @@ func (o *outline) arrays() (found []foundArray, limited bool) {
 // short decodes the string at pos, if it has no more than so many UTF-16 units.
 func (o *outline) short(pos, units int) (string, bool) {
 	s, whole := jsontext.StringPrefix(o.text[pos:], 3*units) // a unit takes at most three bytes of UTF-8
-	return s, whole && utf16Len(s) <= units
-}
-
-func utf16Len(s string) int {
-	n := utf8.RuneCountInString(s)
-	for _, r := range s {
-		if r > 0xffff {
-			n++
-		}
-	}
-	return n
+	return s, whole && jsontext.UTF16Len(s) <= units
 }

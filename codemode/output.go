@@ -18,8 +18,8 @@ type output struct {
 
 // receipt says what a result that was delivered has shown.
 type receipt struct {
-	entries int  // so many of the entries
-	summary bool // or, in place of all of them, a marker
+	entries int  // so many of the entries; 0 if there was a marker
+	summary bool // in place of all of them, a marker
 	size    int  // of the array that the marker stands for
 	prefix  int  // bytes of its prefix
 }

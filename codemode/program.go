@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/cellmode/cellmode/internal/engine"
 	"github.com/cellmode/cellmode/internal/guest"
@@ -125,33 +124,18 @@ var mentions = func() map[string]int {
 	return m
 }()
 
-// usesSession tells whether the program uses store or load: whether it calls one of them or passes it on. Other programs
-// have the words for things of their own, in strings and in comments.
+// usesSession tells whether the program's code has the name store or load. Most programs with these words have them in
+// strings and comments, or not at all.
 func usesSession(code string) bool {
-	uses := func(code string) bool { return usesFunction(code, "store") || usesFunction(code, "load") }
-	return uses(code) || strings.Contains(code, `\u`) && uses(source.Unescape(code))
-}
-
-// usesFunction tells whether a name is followed by a parenthesis, opening or closing.
-func usesFunction(code, name string) bool {
-	for end := 0; ; {
-		i := strings.Index(code[end:], name)
-		if i < 0 {
-			return false
-		}
-		i += end
-		end = i + len(name)
-		if i > 0 && isWordByte(code[i-1]) {
-			continue
-		}
-		if rest := strings.TrimLeft(code[end:min(len(code), end+16)], " \t\n"); rest != "" && (rest[0] == '(' || rest[0] == ')') {
+	if !strings.Contains(code, "store") && !strings.Contains(code, "load") && !strings.Contains(code, `\u`) {
+		return false
+	}
+	for name := range source.CodeIdentifiers(code) {
+		if name == "store" || name == "load" {
 			return true
 		}
 	}
-}
-
-func isWordByte(b byte) bool {
-	return 'a' <= b|0x20 && b|0x20 <= 'z' || '0' <= b && b <= '9' || b == '_' || b == '$' || b >= utf8.RuneSelf
+	return false
 }
 
 // installGlobals makes the globals that not every program has.

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/cellmode/cellmode/internal/engine"
 	"github.com/cellmode/cellmode/internal/guest"
@@ -33,7 +32,7 @@ func (b *bridge) ask(kind int32, subject, limit engine.Value) engine.Value {
 	case guest.AskSave, guest.AskLoad, guest.AskDelete:
 		b.needsNoReplay(restartSafeResults)
 	case guest.AskStore, guest.AskLoadStored:
-		b.needsNoReplay(errSessionRestartSafe.Error())
+		b.needsNoReplay(restartSafeSession)
 		q.key, _ = c.vm.AppendJSON(nil, subject, engine.JSONStringify, maxSubject)
 		if q.session = c.session; q.session == nil {
 			q.session = newSessionBuffer(c.executor.session, c.executor.sessionKey)
@@ -41,6 +40,9 @@ func (b *bridge) ask(kind int32, subject, limit engine.Value) engine.Value {
 		}
 	}
 	c.executor.count(kind)
+	if b.refused == "" && kind != guest.AskTool { // that is asked when a program names a tool
+		b.dispatched = true
+	}
 	if b.refused != "" || !b.find(&q) {
 		return engine.Undefined // the guest is stopped before it sees that, or the cell fails
 	}
@@ -53,9 +55,13 @@ func (b *bridge) ask(kind int32, subject, limit engine.Value) engine.Value {
 	return engine.Int(int32(size))
 }
 
-// restartSafeResults says what a restart-safe program may not do: it might do it twice.
-const restartSafeResults = "results were not touched: a restart-safe program may not use results.save, load and delete; " +
-	"run the program without restartSafe"
+// What a restart-safe program may not do, as it might do it twice.
+const (
+	restartSafeResults = "results were not touched: a restart-safe program may not use results.save, load and delete; " +
+		"run the program without restartSafe"
+	restartSafeSession = "store and load were not called: a restart-safe program may not use the session store; " +
+		"run the program without restartSafe"
+)
 
 // needsNoReplay fails a restart-safe cell.
 func (b *bridge) needsNoReplay(text string) {
@@ -111,24 +117,16 @@ func (b *bridge) find(q *question) bool {
 		q.find(c.ctx)
 		return true
 	}
-	found := make(chan *question, 1)
-	running := &c.executor.running
-	running.Add(1)
-	go func(q question) {
-		defer running.Done()
-		q.err = c.executor.guarded(func() error { q.find(c.ctx); return q.err })
-		found <- &q
-	}(*q)
-	expired := time.NewTimer(time.Until(c.deadline))
-	defer expired.Stop()
-	select {
-	case done := <-found:
-		*q = *done
-		return true
-	case <-expired.C:
-	case <-c.ctx.Done():
+	found := *q
+	returned, err := c.await(c.deadline, func() error {
+		found.find(c.ctx)
+		return found.err
+	})
+	if returned {
+		*q = found
+		q.err = err
 	}
-	return false
+	return returned
 }
 
 // encode gives the answer as the guest wants it, see package guest: the text in pieces.
@@ -182,6 +180,8 @@ func errorAnswer(err error) [][]byte {
 	return [][]byte{text}
 }
 
+var errSessionHeadless = errors.New("store and load are not available in a headless run: return what a later program needs")
+
 // question is one of the guest, with its answer. It is all that is needed to find the answer.
 type question struct {
 	executor *Executor
@@ -210,6 +210,10 @@ type foundTool struct {
 }
 
 func (q *question) find(ctx context.Context) {
+	if q.session != nil && q.executor.opts.Headless {
+		q.err = errSessionHeadless
+		return
+	}
 	catalog, results := q.executor.catalog, q.executor.results
 	switch q.kind {
 	case guest.AskTool:
@@ -243,9 +247,9 @@ func (q *question) find(ctx context.Context) {
 	case guest.AskSave:
 		q.value, q.err = results.save(q.given, q.network)
 	case guest.AskLoad:
-		var network bool
-		q.json, network, q.err = results.load(q.text)
-		q.network = q.network || network
+		saved, err := results.load(q.text)
+		q.json, q.err = saved.text, err
+		q.network = q.network || saved.reference.Network
 	case guest.AskDelete:
 		q.value, q.err = true, results.Delete(q.text)
 	case guest.AskStore:

@@ -54,6 +54,11 @@ type Reference struct {
 
 	// PreviewTruncated says that Preview is not the whole value.
 	PreviewTruncated bool `json:"previewTruncated"`
+
+	// Network tells that the cell which saved the value had content from the network, or that the host said so of the value
+	// ([Results.SaveNetwork]): the value, its shape and its preview are content that nobody vouches for. It is for the
+	// host, and no part of the JSON: the model is told by [Result].NetworkContent.
+	Network bool `json:"-"`
 }
 
 // MarshalJSON gives the fields in a fixed order, written as JSON.stringify does.
@@ -79,7 +84,7 @@ func (r Reference) fit(allowance int) (Reference, bool) {
 		return r, true
 	}
 	shape, preview := r.Shape, r.Preview
-	r.Shape, r.Preview, r.PreviewTruncated = "", "", true
+	r = r.identity()
 	left := allowance - r.size()
 	if left < 0 {
 		return Reference{}, false
@@ -89,6 +94,12 @@ func (r Reference) fit(allowance int) (Reference, bool) {
 	left -= jsontext.EncodedLen(r.Shape) - quotes
 	r.Preview = jsontext.EncodedPrefix(preview, quotes+left)
 	return r, true
+}
+
+// identity is the smallest reference to the same value.
+func (r Reference) identity() Reference {
+	r.Shape, r.Preview, r.PreviewTruncated = "", "", true
+	return r
 }
 
 // newReference describes the value of a JSON text, which must be compact and valid. Its cost is one pass over the text, and

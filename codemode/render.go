@@ -6,6 +6,25 @@ import "fmt"
 // was shown for the next one. A result that the model's budget cannot fit at all becomes a failed one with
 // [ErrModelBudget], and nothing is noted: a caller that wanted to park the cell must not, as nobody would learn of it.
 func (c *cell) deliver(r Result, failure string) Result {
+	d, b := c.delivery(r, failure)
+	p, ok := d.choose(b, r.frame(), c.retention())
+	if !ok {
+		return c.unfit(r)
+	}
+	d.render(p, &r)
+	d.output.acknowledge(p)
+	return r
+}
+
+// fits tells whether deliver can fit the result of a cell that has not failed.
+func (c *cell) fits(r Result) bool {
+	d, b := c.delivery(r, "")
+	_, ok := d.fit(b, r.frame())
+	return ok
+}
+
+// delivery gives what there is to show in a result, and the room for it.
+func (c *cell) delivery(r Result, failure string) (*delivery, budget) {
 	b := budget{c.limits.output, c.executor.opts.Model.ceiling(r.NetworkContent)}
 	d := &delivery{output: &c.output}
 	if r.Status == StatusCompleted {
@@ -14,13 +33,7 @@ func (c *cell) deliver(r Result, failure string) Result {
 	if failure != "" {
 		d.failure = errorOriginal(failure, b.limit)
 	}
-	p, ok := d.choose(b, r.frame(), c.retention())
-	if !ok {
-		return c.unfit(r)
-	}
-	d.render(p, &r)
-	d.output.acknowledge(p)
-	return r
+	return d, b
 }
 
 // choose decides what to show, and saves a value that it would have to cut.
@@ -39,7 +52,10 @@ func (d *delivery) choose(b budget, others textSize, retention retention) (plan,
 		d.retained, refused = nil, &refusedReference
 	}
 	d.guidance = refused.guidance()
-	return d.fit(b, others)
+	if withReason, ok := d.fit(b, others); ok {
+		p = withReason
+	}
+	return p, true
 }
 
 // frame is what the text of a result takes without its output, value and error.
@@ -84,9 +100,11 @@ func (d *delivery) render(p plan, r *Result) {
 	case wholeValue:
 		r.Value = d.value.text
 	case cutValue:
-		r.Value, _ = marshal(d.value.marker(p.guidance, p.valueMark))
+		r.Truncated = d.value.marker(p.guidance, p.valueMark)
+		r.Value, _ = marshal(r.Truncated)
 	case retainedValue:
-		r.Value = p.reference
+		kept := p.retained.Retained
+		r.Retained, r.Value = &kept, p.retained.text
 	}
 	if d.failure != nil {
 		r.Error = d.failure.errorText(p.failure, p.failureCut)
@@ -95,16 +113,11 @@ func (d *delivery) render(p plan, r *Result) {
 
 // next tells whether a plan shows entries, and from which on: those that no result has shown, or all after one that showed
 // a marker.
-func (o *output) next(p plan) (from int, whole bool) {
-	if o.acked.summary {
-		return 0, p.entries
-	}
-	return o.acked.entries, p.entries
-}
+func (o *output) next(p plan) (from int, whole bool) { return o.acked.entries, p.entries }
 
-// shown tells whether the last result showed the very marker that a plan wants to.
+// shown tells whether the last result showed the very marker that a plan without entries wants to.
 func (o *output) shown(p plan) bool {
-	return !p.entries && o.acked == receipt{summary: true, size: o.size, prefix: p.prefix.end}
+	return o.acked == receipt{summary: true, size: o.size, prefix: p.prefix.end}
 }
 
 // acknowledge notes what a result has shown.

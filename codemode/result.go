@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+
+	"github.com/cellmode/cellmode/internal/jsontext"
 )
 
 // Status says how a call of Exec ended.
@@ -29,6 +32,7 @@ const (
 	CodeTimeout               ErrorCode = "timeout"                 // the time budget ran out
 	CodeOutputLimitExceeded   ErrorCode = "output_limit_exceeded"   // reserved: too much output is cut, not failed
 	CodeSnapshotLimitExceeded ErrorCode = "snapshot_limit_exceeded" // the cell is too large to be parked
+	CodeToolBudgetExceeded    ErrorCode = "tool_budget_exceeded"    // a headless cell wanted to make more calls than it may
 	CodeInternal              ErrorCode = "internal_error"          // everything else, an uncaught exception of the cell included
 )
 
@@ -39,8 +43,8 @@ type FailurePhase string
 const (
 	PhaseInput  FailurePhase = "input"  // before it ran
 	PhaseGuest  FailurePhase = "guest"  // in its own code
-	PhaseBridge FailurePhase = "bridge" // on the host's side, after a tool call was dispatched
-	PhaseHost   FailurePhase = "host"   // on the host's side, before any was
+	PhaseBridge FailurePhase = "bridge" // on the host's side, after the cell had asked the host for something, see BridgeDispatchStarted
+	PhaseHost   FailurePhase = "host"   // on the host's side, before that
 )
 
 // Reason says why a cell waits.
@@ -106,6 +110,15 @@ type Truncation struct {
 	Prefix       string `json:"prefix"` // the start of the value's compact JSON
 }
 
+// MarshalJSON gives the fields in a fixed order, written as JSON.stringify does.
+func (t Truncation) MarshalJSON() ([]byte, error) {
+	b := strconv.AppendBool([]byte(`{"truncated":`), t.Truncated)
+	b = strconv.AppendInt(append(b, `,"omittedBytes":`...), int64(t.OmittedBytes), 10)
+	b = jsontext.AppendString(append(b, `,"guidance":`...), t.Guidance)
+	b = jsontext.AppendString(append(b, `,"prefix":`...), t.Prefix)
+	return append(b, '}'), nil
+}
+
 // Telemetry tells what a turn did so far. The counts are those of the executor's whole life.
 type Telemetry struct {
 	CatalogSize   int          `json:"catalogSize"`
@@ -128,8 +141,15 @@ type SourceCounts struct {
 type Result struct {
 	Status Status
 
-	// Of a completed cell.
-	Value    json.RawMessage // what it returned, as compact JSON; null if nothing
+	// Of a completed cell. Value is what it returned, as compact JSON: null if nothing. What has no room in the result is
+	// replaced, and only then one of Retained and Truncated is set, with what Value shows instead. (A cell may return an
+	// object that looks like one of them: do not tell by the form.)
+	Value     json.RawMessage
+	Retained  *Retained   // the value is kept whole: [Executor.Results] gives it by the ID of the reference
+	Truncated *Truncation // only the start of the value is left
+
+	// Warnings say what went wrong without failing a completed or waiting cell: that what it stored, or the cell itself, may
+	// not have been kept.
 	Warnings []string
 
 	// Output is what the cell emitted, whatever its status.
@@ -144,13 +164,14 @@ type Result struct {
 	Error                 string // for the model: what happened, where in its source, and often what to do
 	Code                  ErrorCode
 	FailurePhase          FailurePhase
-	BridgeDispatchStarted bool // a tool call was dispatched: there may be effects
+	BridgeDispatchStarted bool // the cell asked the host for something (timers aside), a tool call for example: there may be effects
 
 	ReplaySafe bool // the cell ran in restart-safe mode
 	Telemetry  Telemetry
 
 	// NetworkContent tells that something of the result may come from outside of the host: from an MCP server, or from a
-	// tool that says so. Show it to the model as content that nobody vouches for.
+	// tool that says so. Show it to the model as content that nobody vouches for. Such a result has no more than
+	// [MaxNetworkChars] characters, see [Model].
 	NetworkContent bool
 
 	err error // the cause of a failure
@@ -200,8 +221,9 @@ func (r Result) MarshalJSON() ([]byte, error) {
 			ReplaySafe       bool              `json:"replaySafe"`
 			Telemetry        Telemetry         `json:"telemetry"`
 			NetworkContent   bool              `json:"networkContent,omitempty"`
+			Warnings         []string          `json:"warnings,omitempty"`
 			Output           []Output          `json:"output"`
-		}{r.Status, r.RunID, r.Reason, append([]PendingToolCall{}, r.PendingToolCalls...), r.ReplaySafe, r.Telemetry, r.NetworkContent, output})
+		}{r.Status, r.RunID, r.Reason, append([]PendingToolCall{}, r.PendingToolCalls...), r.ReplaySafe, r.Telemetry, r.NetworkContent, r.Warnings, output})
 	}
 	return marshal(struct {
 		Status                Status       `json:"status"`
@@ -212,9 +234,15 @@ func (r Result) MarshalJSON() ([]byte, error) {
 		Telemetry             Telemetry    `json:"telemetry"`
 		NetworkContent        bool         `json:"networkContent,omitempty"`
 		Output                []Output     `json:"output"`
-		Error                 string       `json:"error"`
-	}{r.Status, r.Code, r.FailurePhase, r.BridgeDispatchStarted, r.ReplaySafe, r.Telemetry, r.NetworkContent, output, r.Error})
+		Error                 jsonString   `json:"error"`
+	}{r.Status, r.Code, r.FailurePhase, r.BridgeDispatchStarted, r.ReplaySafe, r.Telemetry, r.NetworkContent, output, jsonString(r.Error)})
 }
+
+// jsonString is a string that is written as it is counted: as JSON.stringify does it. (encoding/json spells out U+2028 and
+// U+2029.)
+type jsonString string
+
+func (s jsonString) MarshalJSON() ([]byte, error) { return jsontext.AppendString(nil, string(s)), nil }
 
 // marshal is json.Marshal without its HTML escaping, which would cost the model tokens.
 func marshal(v any) ([]byte, error) {
@@ -265,6 +293,27 @@ var (
 	ErrMemoryLimit = errors.New("cell reached its memory limit")
 	// ErrStackLimit is the cause of a failure by recursion that was too deep.
 	ErrStackLimit = errors.New("cell reached its stack limit")
+	// ErrTooManySuspended reports that no more cells may wait in this runtime, see [Options].MaxSuspended.
+	ErrTooManySuspended = errors.New("too many suspended code mode runs")
+	// ErrNotWaiting reports an id of [Executor.Wait] under which no cell waits.
+	ErrNotWaiting = errors.New("no program waits")
+	// ErrResuming reports that the cell is being resumed by another call, or in another process.
+	ErrResuming = errors.New("the program is already being resumed")
+	// ErrForeignCell reports that the cell belongs to another run, session or executor.
+	ErrForeignCell = errors.New("the waiting program is not this caller's")
+	// ErrTakenOver is the cause of a cell's end when another process, which had to take this one for dead, has gone on with it.
+	ErrTakenOver = errors.New("another process has taken the program over")
+	// ErrUnusableCell reports that what a [CellStore] has of a cell is damaged, or was kept by another engine or over other
+	// tools. It is still there.
+	ErrUnusableCell = errors.New("the waiting program cannot be resumed here")
+	// ErrCellStore reports that the [CellStore] failed, so that the cell could not be resumed. It is still there.
+	ErrCellStore = errors.New("the store of waiting programs failed")
+	// ErrNotRecorded is the cause of a call's failure whose cell could not be written to its [CellStore] before it. The
+	// call was not made.
+	ErrNotRecorded = errors.New("the program could not be recorded")
+	// ErrInterrupted is the cause of a call's failure that was in flight when its process ended. Nobody knows whether it
+	// had an effect.
+	ErrInterrupted = errors.New("the process that made this call ended before its outcome was known: look at the state before you call again")
 	// ErrClosed reports the use of a closed runtime or executor.
 	ErrClosed = errors.New("code mode: closed")
 )

@@ -45,7 +45,6 @@ type Results struct {
 type savedResult struct {
 	reference Reference
 	text      []byte // compact JSON; never changed
-	network   bool   // some of it came from outside
 }
 
 func newResults(limitBytes int64) *Results {
@@ -53,7 +52,7 @@ func newResults(limitBytes int64) *Results {
 }
 
 // Save keeps a value, any JSON, and gives the reference to load it by. The text is checked and copied; white space between
-// its tokens is dropped.
+// its tokens is dropped. The host vouches for the value: use [Results.SaveNetwork] for what came from the network.
 //
 // # Errors
 //
@@ -61,11 +60,21 @@ func newResults(limitBytes int64) *Results {
 //   - [ErrResultsFull]: there are [MaxResults] values, or too many bytes. Nothing has changed.
 //   - [ErrClosed].
 func (r *Results) Save(value json.RawMessage) (Reference, error) {
+	return r.saveAny(value, false)
+}
+
+// SaveNetwork is Save for a value that came from outside of the host, or was made of such values: it marks the cells that
+// load it, see [Result].NetworkContent.
+func (r *Results) SaveNetwork(value json.RawMessage) (Reference, error) {
+	return r.saveAny(value, true)
+}
+
+func (r *Results) saveAny(value json.RawMessage, network bool) (Reference, error) {
 	text, err := jsontext.Append(nil, value)
 	if err != nil {
 		return Reference{}, fmt.Errorf("the value to save is %w", err)
 	}
-	return r.save(text, false)
+	return r.save(text, network)
 }
 
 // save keeps a text that is compact and valid JSON, as the engine writes it. The text is the store's from now on: the caller
@@ -78,6 +87,7 @@ func (r *Results) save(text []byte, network bool) (Reference, error) {
 		text = bytes.Clone(text) // what is counted is what is held
 	}
 	reference := newReference(newResultID(), text)
+	reference.Network = network
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,7 +95,7 @@ func (r *Results) save(text []byte, network bool) (Reference, error) {
 		return Reference{}, err
 	}
 	r.bytes += int64(len(text))
-	r.saved = append(r.saved, savedResult{reference, text, network})
+	r.saved = append(r.saved, savedResult{reference, text})
 	return reference, nil
 }
 
@@ -113,23 +123,28 @@ func (r *Results) roomLocked(size int) error {
 	return nil
 }
 
-// Load gives the JSON of a saved value, in a copy that belongs to the caller. The errors are [ErrUnknownResult] and
-// [ErrClosed].
+// Load gives the JSON of a saved value, in a copy that belongs to the caller; [Results.Reference] tells whether it came from
+// the network. The errors are [ErrUnknownResult] and [ErrClosed].
 func (r *Results) Load(id string) (json.RawMessage, error) {
-	text, _, err := r.load(id)
-	return bytes.Clone(text), err
+	saved, err := r.load(id)
+	return bytes.Clone(saved.text), err
 }
 
-// load gives the text of a saved value and whether some of it came from outside. The text is the store's: the caller must not
-// change it.
-func (r *Results) load(id string) (text []byte, network bool, err error) {
+// Reference gives the reference of a saved value, as Save gave it. The errors are [ErrUnknownResult] and [ErrClosed].
+func (r *Results) Reference(id string) (Reference, error) {
+	saved, err := r.load(id)
+	return saved.reference, err
+}
+
+// load gives a saved value. Its text is the store's: the caller must not change it.
+func (r *Results) load(id string) (savedResult, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i, err := r.find(id)
 	if err != nil {
-		return nil, false, err
+		return savedResult{}, err
 	}
-	return r.saved[i].text, r.saved[i].network, nil
+	return r.saved[i], nil
 }
 
 // Delete drops a saved value, so that there is room for another. The errors are [ErrUnknownResult] and [ErrClosed].

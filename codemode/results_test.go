@@ -157,7 +157,8 @@ func TestResultsUnknownID(t *testing.T) {
 	}
 	for _, id := range []string{"", gone.ID, "result_", strings.ToUpper(kept.ID), "x\xff\n" + strings.Repeat("é", 1000)} {
 		_, loading := r.Load(id)
-		for _, err := range []error{loading, r.Delete(id)} {
+		_, referring := r.Reference(id)
+		for _, err := range []error{loading, referring, r.Delete(id)} {
 			if !errors.Is(err, ErrUnknownResult) || len(err.Error()) > 400 {
 				t.Errorf("%.80q: %v", id, err)
 			}
@@ -189,8 +190,10 @@ func TestResultsClose(t *testing.T) {
 	r.close()
 	r.close()
 	_, saving := r.Save([]byte(`1`))
+	_, marking := r.SaveNetwork([]byte(`1`))
 	_, loading := r.Load(reference.ID)
-	for _, err := range []error{saving, loading, r.Delete(reference.ID)} {
+	_, referring := r.Reference(reference.ID)
+	for _, err := range []error{saving, marking, loading, referring, r.Delete(reference.ID)} {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("after close: %v", err)
 		}
@@ -210,9 +213,9 @@ func TestResultsOfCells(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, marked, err := r.load(reference.ID)
-		if string(text) != `{"a":1}` || cap(text) > 16 || marked != network || err != nil {
-			t.Errorf("%q (room for %d), network %v, %v", text, cap(text), marked, err)
+		saved, err := r.load(reference.ID)
+		if text := saved.text; string(text) != `{"a":1}` || cap(text) > 16 || saved.reference.Network != network || err != nil {
+			t.Errorf("%q (room for %d), network %v, %v", text, cap(text), saved.reference.Network, err)
 		}
 	}
 	if reference := mustSave(t, r, `1`); r.bytes != int64(len(`{"a":1}{"a":1}1`)) {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// Retained stands as the value of a completed cell whose object or array could not be shown whole: it was saved in the
-// results store, and a later cell loads it by the id of its reference. Shape and preview of the reference may be shorter
-// than those of [Results.Save] gives; its identity is complete.
+// Retained stands as the value of a completed cell whose object or array could not be shown whole ([Result].Retained): it was
+// saved in the results store, and a later cell loads it by the id of its reference. Shape and preview of the reference may be
+// shorter than those of [Results.List]; its identity is complete.
 type Retained struct {
 	Truncated bool      `json:"truncated"` // always true
 	Reference Reference `json:"reference"`
@@ -35,6 +35,7 @@ func (r refusal) guidance() []string {
 
 var (
 	refusedRestartSafe = refusal{"a restart-safe cell saves no results", "restart-safe"}
+	refusedHeadless    = refusal{"a headless program keeps nothing by itself", "headless"}
 	refusedFull        = refusal{"the results store is full, and what it holds is unchanged (results.delete makes room)", "results store is full"}
 	refusedUnavailable = refusal{"the results store is not available", "no results store"}
 	refusedReference   = refusal{"its reference exceeds the output budget", "reference too large"}
@@ -46,20 +47,22 @@ func refusedSize(limit int) refusal {
 
 // retainable tells whether a value is of the kind that is retained.
 func (o *original) retainable() bool {
-	return o != nil && len(o.text) > 0 && (o.text[0] == '{' || o.text[0] == '[')
+	return len(o.text) > 0 && (o.text[0] == '{' || o.text[0] == '[')
 }
 
 // keep saves a value.
 func (r retention) keep(value *original) (*retained, *refusal) {
-	switch {
-	case r.refused != nil:
+	if r.refused != nil {
 		return nil, r.refused
-	case !value.whole() || value.size > r.limit:
+	}
+	reference, err := Reference{}, errResultTooLarge
+	if value.whole() {
+		reference, err = r.save(value.text)
+	}
+	switch {
+	case errors.Is(err, errResultTooLarge):
 		refused := refusedSize(r.limit)
 		return nil, &refused
-	}
-	reference, err := r.save(value.text)
-	switch {
 	case errors.Is(err, ErrResultsFull):
 		return nil, &refusedFull
 	case err != nil:
@@ -73,29 +76,34 @@ type retained struct {
 	reference Reference
 	size      int // bytes of what stands for the value
 	frame     int // bytes of that around the reference
-	smallest  []byte
+	smallest  standIn
+}
+
+// standIn is what stands for a retained value.
+type standIn struct {
+	Retained
+	text []byte // its JSON
 }
 
 func newRetained(reference Reference) *retained {
-	r := &retained{reference: reference}
-	full, _ := marshal(reference)
-	r.size = len(r.json(reference))
-	r.frame = r.size - len(full)
-	r.smallest = r.json(Reference{ID: reference.ID, Bytes: reference.Bytes, Count: reference.Count, PreviewTruncated: true})
+	r := &retained{reference: reference, smallest: newStandIn(reference.identity())}
+	r.size = len(newStandIn(reference).text)
+	r.frame = r.size - reference.size()
 	return r
 }
 
-// fit gives the JSON of what stands for the value, in no more than allowance bytes unless its identity takes more.
-func (r *retained) fit(allowance int) []byte {
+// fit gives what stands for the value, in no more than allowance bytes unless its identity takes more.
+func (r *retained) fit(allowance int) standIn {
 	if reference, ok := r.reference.fit(allowance - r.frame); ok {
-		return r.json(reference)
+		return newStandIn(reference)
 	}
 	return r.smallest
 }
 
-func (r *retained) json(reference Reference) []byte {
-	text, _ := marshal(Retained{Truncated: true, Reference: reference, Guidance: retainedGuidance})
-	return text
+func newStandIn(reference Reference) standIn {
+	s := standIn{Retained: Retained{Truncated: true, Reference: reference, Guidance: retainedGuidance}}
+	s.text, _ = marshal(s.Retained)
+	return s
 }
 
 // keepValue keeps of a returned value what a result can show, and the whole of one that can be retained.

@@ -40,6 +40,13 @@ const (
 	MinSnapshotTTL     = time.Second
 	MaxSnapshotTTL     = 24 * time.Hour
 
+	DefaultMaxSuspended = 64
+	MaxMaxSuspended     = 1 << 16
+
+	DefaultCellLease = 5 * time.Second
+	MinCellLease     = 100 * time.Millisecond
+	MaxCellLease     = time.Hour
+
 	DefaultSearchLimit    = 8
 	DefaultMaxSearchLimit = 50
 	MaxMaxSearchLimit     = 50
@@ -51,7 +58,8 @@ const maxQueued = 128
 // Options configure a [Runtime]. A nil *Options means all defaults.
 type Options struct {
 	// Timeout is the time that one Exec may take, the cell's own work and its waiting for tools
-	// together. Default [DefaultTimeout], from [MinTimeout] to [MaxTimeout].
+	// together. Only the commit of what the cell has stored may take up to a second more, see [SessionStore]. Default
+	// [DefaultTimeout], from [MinTimeout] to [MaxTimeout].
 	Timeout time.Duration
 
 	// MemoryLimitBytes is the memory that a cell may take on top of what its VM has at rest (about
@@ -60,14 +68,16 @@ type Options struct {
 	MemoryLimitBytes int64
 
 	// MaxOutputBytes bounds what a result shows: emitted output, returned value and error text together,
-	// in bytes of compact JSON. What does not fit is cut and says so. Default [DefaultMaxOutputBytes],
-	// from [MinMaxOutputBytes] to [MaxMaxOutputBytes].
+	// in bytes of compact JSON. What does not fit is cut and says so. [ExecutorOptions].Model can set a
+	// smaller limit, and a result with content from the network has one in any case, [MaxNetworkChars].
+	// Default [DefaultMaxOutputBytes], from [MinMaxOutputBytes] to [MaxMaxOutputBytes].
 	MaxOutputBytes int64
 
-	// MaxSnapshotBytes together with MemoryLimitBytes bounds the tool results that wait in the host to be
-	// taken up by a cell: the smaller of the two. A result that does not fit fails its call, with an
-	// error that the cell can catch. Default [DefaultMaxSnapshotBytes], from [MinMaxSnapshotBytes]
-	// to [MaxMaxSnapshotBytes].
+	// MaxSnapshotBytes together with MemoryLimitBytes bounds what the host holds for cells. The smaller of the two is an
+	// allowance in bytes of JSON, for each of three: the tool results that wait to be taken up by a cell, any other answer
+	// to a cell, and all values together that the cells of an executor have saved ([Results]). What does not fit fails its
+	// call, with an error that the cell can catch. Default [DefaultMaxSnapshotBytes], from [MinMaxSnapshotBytes] to
+	// [MaxMaxSnapshotBytes].
 	MaxSnapshotBytes int64
 
 	// MaxPendingToolCalls is how many tool calls and timers of a cell run at the same time. Up to 128
@@ -75,9 +85,20 @@ type Options struct {
 	// [DefaultMaxPendingToolCalls], from 1 to [MaxMaxPendingToolCalls].
 	MaxPendingToolCalls int
 
-	// SnapshotTTL belongs to parked cells, which this version does not have: it is read and clamped, and nothing
-	// depends on it yet. Default [DefaultSnapshotTTL], from [MinSnapshotTTL] to [MaxSnapshotTTL].
+	// SnapshotTTL is how long a cell waits to be resumed, counted anew each time that it begins to wait. Then it is
+	// dropped, and its calls are cancelled. Default [DefaultSnapshotTTL], from [MinSnapshotTTL] to [MaxSnapshotTTL].
 	SnapshotTTL time.Duration
+
+	// MaxSuspended is how many cells of the runtime may wait at a time. A cell that may have to wait counts from its first
+	// request to the host on: while that many wait or run, the next one waits for a running one to end, and fails if all
+	// wait. A cell in a [CellStore] counts in the runtime that parked it until it is resumed there, expires, or its
+	// executor is closed. Default [DefaultMaxSuspended], at most [MaxMaxSuspended].
+	MaxSuspended int
+
+	// CellLease is for how long at a time a process has a cell that is in a [CellStore], while it runs the cell or its tool
+	// calls; it renews the lease every third of that. Others wait as long for a cell whose process has died. Default
+	// [DefaultCellLease], from [MinCellLease] to [MaxCellLease].
+	CellLease time.Duration
 
 	// SearchDefaultLimit is how many tools a search of the catalog gives when the cell does not say, and
 	// MaxSearchLimit how many it gives at most. Defaults [DefaultSearchLimit] and
@@ -102,7 +123,9 @@ type limits struct {
 	inbox      int64
 	maxPending int
 
-	snapshotTTL         time.Duration
+	snapshot            int64
+	snapshotTTL, lease  time.Duration
+	maxSuspended        int
 	search, maxSearched int
 }
 
@@ -111,6 +134,10 @@ func (o *Options) limits() limits {
 	memory := clamp(o.MemoryLimitBytes, DefaultMemoryLimitBytes, MinMemoryLimitBytes, MaxMemoryLimitBytes)
 	maxSearched := clamp(o.MaxSearchLimit, DefaultMaxSearchLimit, 1, MaxMaxSearchLimit)
 	return limits{
+		snapshot:     snapshot,
+		maxSuspended: clamp(o.MaxSuspended, DefaultMaxSuspended, 1, MaxMaxSuspended),
+		lease:        clamp(o.CellLease, DefaultCellLease, MinCellLease, MaxCellLease),
+
 		snapshotTTL: clamp(o.SnapshotTTL, DefaultSnapshotTTL, MinSnapshotTTL, MaxSnapshotTTL),
 		search:      clamp(o.SearchDefaultLimit, min(DefaultSearchLimit, maxSearched), 1, maxSearched),
 		maxSearched: maxSearched,
@@ -147,6 +174,8 @@ type Runtime struct {
 	plain  *engine.Image // for most cells
 	web    *engine.Image // for those that mention a web API
 
+	parking parking
+
 	mu        sync.Mutex
 	closed    bool
 	executors map[*Executor]struct{}
@@ -163,6 +192,7 @@ func NewRuntime(ctx context.Context, opts *Options) (*Runtime, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	r := &Runtime{limits: o.limits(), logger: o.Logger, executors: map[*Executor]struct{}{}}
+	r.parking = parking{slots: r.limits.maxSuspended, ttl: r.limits.snapshotTTL, places: map[string]*place{}}
 	eng, err := engine.New(ctx, &engine.Options{CacheDir: cacheDir(o.CacheDir), MemoryLimit: r.limits.memory, Logger: o.Logger})
 	if err != nil {
 		return nil, unavailable(err)
@@ -197,8 +227,8 @@ func cacheDir(option string) string {
 	return option
 }
 
-// Close closes every executor and frees the engine. It cancels the tool calls in progress and waits for
-// their functions to return. It may be called more than once.
+// Close closes every executor and frees the engine. It cancels the calls of tools and session stores in progress and waits
+// for them to return. It may be called more than once.
 func (r *Runtime) Close() error {
 	r.mu.Lock()
 	r.closed = true
@@ -213,5 +243,6 @@ func (r *Runtime) Close() error {
 	for _, e := range open {
 		_ = e.Close()
 	}
+	r.parking.close()
 	return r.engine.Close()
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -23,6 +25,7 @@ import (
 //	//> error TEXT          a line of the error; all such lines are the whole of it
 //	//> error /REGEXP/      the error matches, anywhere
 //	//> calls TOOL JSON     the inputs that reached the Go function of a case tool, in order
+//	//> waiting REASON [N]  the cell waits for that reason, N times, and is resumed at once; all such lines are all of its waits
 //
 // The comments are part of the cell. Every chunk has an executor and tools of its own; gates are open. Time moves only
 // while a cell waits: timers fire and slow tools answer at the exact moment.
@@ -49,9 +52,9 @@ func TestScripts(t *testing.T) {
 					rec.Release()
 					session := &codemode.ExecutorOptions{SessionID: "script", Store: codemode.NewMemoryStore()}
 					bench := testBench{newExecutor(t, b.runtime, newTestCatalog(t, rec), session), rec}
-					result := bench.run(t.Context(), c.code)
+					result, reasons := finish(t, bench.Executor, bench.run(t.Context(), c.code))
 					checkResult(t, result, codemode.DefaultMaxOutputBytes)
-					for _, problem := range c.check(result, rec) {
+					for _, problem := range c.check(result, reasons, rec) {
 						t.Errorf("%s:%d: %s", c.file, c.line, problem)
 					}
 				}
@@ -72,6 +75,7 @@ type chunk struct {
 	errorText               []string
 	errorMatches            []*regexp.Regexp
 	calls                   map[string]string // JSON arrays by tool
+	waiting                 []codemode.Reason
 }
 
 func readScript(file, text string) ([]chunk, error) {
@@ -133,14 +137,24 @@ func (c *chunk) expect(line string) error {
 	case "calls":
 		tool, inputs, _ := strings.Cut(rest, " ")
 		c.calls[tool] = inputs
+	case "waiting":
+		reason, times, found := strings.Cut(rest, " ")
+		n := 1
+		if found {
+			var err error
+			if n, err = strconv.Atoi(times); err != nil {
+				return err
+			}
+		}
+		c.waiting = append(c.waiting, slices.Repeat([]codemode.Reason{codemode.Reason(reason)}, n)...)
 	default:
 		return fmt.Errorf("unknown expectation %q", line)
 	}
 	return nil
 }
 
-// check compares and says what is wrong.
-func (c *chunk) check(r codemode.Result, rec *fixture.Recorder) (problems []string) {
+// check compares a result, and the reasons of all waits before it, and says what is wrong.
+func (c *chunk) check(r codemode.Result, reasons []codemode.Reason, rec *fixture.Recorder) (problems []string) {
 	differ := func(what, got, want string) {
 		if got != want {
 			problems = append(problems, fmt.Sprintf("%s\n got: %s\nwant: %s", what, got, want))
@@ -174,6 +188,9 @@ func (c *chunk) check(r codemode.Result, rec *fixture.Recorder) (problems []stri
 	}
 	for _, re := range c.errorMatches {
 		match("error", r.Error, re)
+	}
+	if !slices.Equal(reasons, c.waiting) {
+		differ("waiting", fmt.Sprint(reasons), fmt.Sprint(c.waiting))
 	}
 	for tool, want := range c.calls {
 		differ("calls of "+tool, inputText(rec, tool), want)
@@ -216,6 +233,8 @@ func TestScriptRunner(t *testing.T) {
 		{"phase", bad, "guest", "host", "failed"},
 		{"text", bad, "error Error: m", "error Error: n", "error"},
 		{"frames", bad, "1:11", "1:12", "error"},
+		{"waiting", good, "return", "await yield_control(); return", "waiting"},
+		{"not waiting", good, "//> value", "//> waiting yield\n//> value", "waiting"},
 		{"match", bad, "/^Error: m/", "/^m/", "error"},
 	}
 	for _, test := range tests {
@@ -225,13 +244,15 @@ func TestScriptRunner(t *testing.T) {
 			t.Fatalf("%s: %d chunks, %v", test.name, len(chunks), err)
 		}
 		bench := newBench(t, codemode.Options{})
-		problems := chunks[0].check(bench.run(t.Context(), chunks[0].code), bench.rec)
+		result, reasons := finish(t, bench.Executor, bench.run(t.Context(), chunks[0].code))
+		problems := chunks[0].check(result, reasons, bench.rec)
 		if test.problem == "" && len(problems) > 0 || test.problem != "" && (len(problems) != 1 || !strings.HasPrefix(problems[0], test.problem)) {
 			t.Errorf("%s: got %q", test.name, problems)
 		}
 	}
 	for _, text := range []string{
 		"return 1\n---\nreturn 1\n", "// guards\n", "// guards\n---\n//> valeu 1\n", "// guards\n---\n//> failed timeout guest\n",
+		"// guards\n---\n//> waiting yield x\n",
 		"// guards\n---\n//> error x\n", "// guards\n---\n//> error /(/\n",
 	} {
 		if _, err := readScript("x.js", text); err == nil {

@@ -39,17 +39,26 @@ var (
 )
 
 // A SessionStore keeps small values for the cells of a session, over turns and restarts: what store(key, value) and
-// load(key) of a cell work on. [MemoryStore] is one, package transcript has one on disk, and package
-// codemode/storetest tests any.
+// load(key) of a cell work on. [MemoryStore] is one, and package codemode/storetest tests any.
 //
 // A cell loads its session once, before its first store or load, and sees that state and its own changes to its end.
 // Its changes are committed together when it completes, those of any other cell never. Cells run side by side, so an
 // implementation must be safe for concurrent use: commits to a session take effect one after another, each on top of
 // what is committed by then.
 //
-// Both methods may block; a context that is done ends them with its error. Any text but the empty one may be the id of a
-// session, and no session is visible in another. The text of an error reaches the model: a store that cannot read a session
-// says there what is to be done about it.
+// Any text but the empty one may be the id of a session, and no session is visible in another. The text of an error reaches
+// the model, up to 512 bytes: a store that cannot read a session says there what is to be done about it.
+//
+// # Blocking
+//
+// Both methods may block, and a context that is done ends them with its error. A load has what is left of its cell's time; a
+// commit has that too, and at least a second. [Executor.Exec] does not wait longer for a store that ignores its
+// context: the cell fails with a timeout, or completes with the warning that the commit is not confirmed. The call
+// itself goes on, though, with its goroutine and its memory, and [Executor.Close] and [Runtime.Close] wait for it: for a
+// store that never returns they wait for ever.
+//
+// A panic in a store is an error of the call, or that warning; the runtime's log has its stack. Values that are not JSON are
+// refused where a cell loads them.
 type SessionStore interface {
 	// LoadSession gives all committed values of a session: none for a session that it does not know. The map
 	// and its texts belong to the caller.

@@ -10,17 +10,6 @@ import (
 	"github.com/cellmode/cellmode/internal/jsontext"
 )
 
-// Why a cell can have no session store.
-var (
-	errNoSession = errors.New("store and load are not available: no session store is configured; " +
-		"the host sets ExecutorOptions.Store and ExecutorOptions.SessionID")
-	errSessionHeadless = errors.New("store and load are not available in a headless run: " +
-		"return what a later program needs")
-	errSessionRestartSafe = errors.New("store and load were not called: a restart-safe program may not use the session store; " +
-		"run the program without restartSafe")
-	errSessionClosed = errors.New("store and load are not available: the program has ended")
-)
-
 // sessionBuffer is the session as one cell sees it: what was committed when the cell first asked, with the cell's own
 // changes on top. Nothing of it reaches the store before commit; a cell that does not complete just lets go of it.
 //
@@ -34,20 +23,14 @@ type sessionBuffer struct {
 	turn chan struct{} // has an element while a call is at work: a mutex, with which a context can lose patience
 
 	// Guarded by turn.
-	refusal error                   // why there is nothing to be had, or nil
 	values  map[string]SessionValue // nil before open
 	changed map[string]struct{}     // the keys that commit sets, or deletes if values has them no more
 	size    int                     // of the texts in values
 }
 
-// newSessionBuffer makes the buffer of a cell. It costs nothing until it is used. Without a store or a session id (all
-// executors without one would share a session) every use is an error.
+// newSessionBuffer makes the buffer of a cell. It costs nothing until it is used.
 func newSessionBuffer(store SessionStore, sessionID string) *sessionBuffer {
-	b := &sessionBuffer{session: store, sessionID: sessionID, turn: make(chan struct{}, 1)}
-	if store == nil || sessionID == "" {
-		b.refusal = errNoSession
-	}
-	return b
+	return &sessionBuffer{session: store, sessionID: sessionID, turn: make(chan struct{}, 1)}
 }
 
 // lock takes the turn. It does not fail if nobody else has it.
@@ -79,12 +62,13 @@ func (b *sessionBuffer) open(ctx context.Context) error {
 
 // opened is open for a caller that has the turn.
 func (b *sessionBuffer) opened(ctx context.Context) error {
-	if b.refusal != nil || b.values != nil {
-		return b.refusal
+	if b.values != nil {
+		return nil
 	}
 	values, err := b.session.LoadSession(ctx, b.sessionID)
 	if err != nil {
-		return fmt.Errorf("the session could not be loaded: %w", err)
+		// Its text alone: what kind of error it is says nothing of the program's call, and its methods are the host's code.
+		return errors.New(ellipsize("the session could not be loaded: "+err.Error(), maxWarning))
 	}
 	if values == nil {
 		values = map[string]SessionValue{}
@@ -155,12 +139,25 @@ func (b *sessionBuffer) load(ctx context.Context, key []byte) (SessionValue, boo
 		return SessionValue{}, false, err
 	}
 	value, ok := b.values[name]
+	if _, own := b.changed[name]; ok && !own {
+		if value.JSON, err = jsontext.Compact(value.JSON); err != nil {
+			return SessionValue{}, false, fmt.Errorf("the session store has under this key what is %w; "+
+				"store another value there, or delete it with store(key, undefined)", err)
+		}
+	}
 	value.JSON = bytes.Clone(value.JSON)
 	return value, ok, nil
 }
 
-// commit gives the changes of a completed cell to the store, and closes the buffer. The error is a warning for the
-// model: it says whether nothing was kept or that this is not known.
+// changes tells whether there is something to commit.
+func (b *sessionBuffer) changes() bool {
+	b.turn <- struct{}{}
+	defer b.unlock()
+	return len(b.changed) > 0
+}
+
+// commit gives the changes of a completed cell to the store. The error is a *commitError, or nil. It closes the buffer: no
+// call may follow.
 func (b *sessionBuffer) commit(ctx context.Context) error {
 	if err := b.lock(ctx); err != nil {
 		return notConfirmed(err)
@@ -168,23 +165,16 @@ func (b *sessionBuffer) commit(ctx context.Context) error {
 	defer b.unlock()
 	change := b.change()
 	b.values, b.changed = nil, nil
-	if b.refusal == nil {
-		b.refusal = errSessionClosed
-	}
 	if len(change.Set) == 0 && len(change.Delete) == 0 {
 		return nil
 	}
 	switch err := b.session.CommitSession(ctx, b.sessionID, change); {
 	case errors.Is(err, ErrSessionRange):
-		return fmt.Errorf("nothing of what this program stored was kept: %w", err)
+		return notKept(err)
 	case err != nil:
 		return notConfirmed(err)
 	}
 	return nil
-}
-
-func notConfirmed(err error) error {
-	return fmt.Errorf("it is not confirmed that what this program stored was kept; load it in another program to see: %w", err)
 }
 
 // change is what the cell has changed.

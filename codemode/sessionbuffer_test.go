@@ -140,7 +140,7 @@ func TestSessionBufferValues(t *testing.T) {
 	}
 }
 
-// TestSessionBufferRefusesKeys also holds that a key is looked at before the store is, or that there is none.
+// TestSessionBufferRefusesKeys also holds that a key is looked at before the store is.
 func TestSessionBufferRefusesKeys(t *testing.T) {
 	t.Parallel()
 	bad := []string{
@@ -149,14 +149,13 @@ func TestSessionBufferRefusesKeys(t *testing.T) {
 		xs(1 << 20), `"\ud83d"`, `"\ude00\ud83d"`, "\"\xff\"", `"a`, `"a"b`, `"a" `, "\"\n\"", `"\x"`,
 	}
 	store := &fakeStore{err: errors.New("must not be called")}
-	for _, b := range []*sessionBuffer{newSessionBuffer(store, "s"), newSessionBuffer(nil, "s")} {
-		for _, key := range bad {
-			if err := b.store(t.Context(), []byte(key), SessionValue{JSON: json.RawMessage("1")}); !errors.Is(err, ErrSessionKey) {
-				t.Errorf("store with the key %.40s: %v", key, err)
-			}
-			if _, _, err := b.load(t.Context(), []byte(key)); !errors.Is(err, ErrSessionKey) || len(err.Error()) > 200 || !strings.Contains(err.Error(), "1 to 256 UTF-16 units") {
-				t.Errorf("load with the key %.40s: %v", key, err)
-			}
+	b := newSessionBuffer(store, "s")
+	for _, key := range bad {
+		if err := b.store(t.Context(), []byte(key), SessionValue{JSON: json.RawMessage("1")}); !errors.Is(err, ErrSessionKey) {
+			t.Errorf("store with the key %.40s: %v", key, err)
+		}
+		if _, _, err := b.load(t.Context(), []byte(key)); !errors.Is(err, ErrSessionKey) || len(err.Error()) > 200 || !strings.Contains(err.Error(), "1 to 256 UTF-16 units") {
+			t.Errorf("load with the key %.40s: %v", key, err)
 		}
 	}
 	if store.loads != 0 {
@@ -308,11 +307,11 @@ func TestSessionBufferStoreFails(t *testing.T) {
 	store := &fakeStore{err: damaged}
 	c := newTestCell(t, store)
 	for range 2 {
-		if err := c.put("k", "1"); !errors.Is(err, damaged) || !strings.Contains(err.Error(), damaged.Error()) {
-			t.Errorf("store in a session that does not load: %v", err)
-		}
-		if _, _, err := c.load(t.Context(), quoted("k")); !errors.Is(err, damaged) {
-			t.Errorf("load in a session that does not load: %v", err)
+		_, _, loading := c.load(t.Context(), quoted("k"))
+		for _, err := range []error{c.put("k", "1"), loading} {
+			if err == nil || err.Error() != "the session could not be loaded: "+damaged.Error() {
+				t.Errorf("a session that does not load: %v", err)
+			}
 		}
 	}
 	store.err = nil
@@ -328,38 +327,6 @@ func TestSessionBufferStoreFails(t *testing.T) {
 	newTestCell(t, store).want("k", "")
 	if store.commits != 1 {
 		t.Errorf("%d commits, not 1", store.commits)
-	}
-}
-
-func TestSessionBufferRefusals(t *testing.T) {
-	t.Parallel()
-	closed := newTestCell(t, new(fakeStore))
-	closed.mustPut("k", "1")
-	closed.mustCommit()
-	with := func(reason error) *sessionBuffer {
-		b := newSessionBuffer(new(fakeStore), "s")
-		b.refusal = reason
-		return b
-	}
-	for _, test := range []struct {
-		buffer *sessionBuffer
-		want   error
-		names  string
-	}{
-		{newSessionBuffer(nil, "s"), errNoSession, "ExecutorOptions.Store"},
-		{newSessionBuffer(new(fakeStore), ""), errNoSession, "ExecutorOptions.SessionID"},
-		{with(errSessionHeadless), errSessionHeadless, "headless"},
-		{with(errSessionRestartSafe), errSessionRestartSafe, "run the program without restartSafe"},
-		{closed.sessionBuffer, errSessionClosed, "has ended"},
-	} {
-		c := testCell{t, test.buffer}
-		_, _, loaded := c.load(t.Context(), quoted("k"))
-		for _, err := range []error{c.put("k", "1"), loaded, c.open(t.Context())} {
-			if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.names) {
-				t.Errorf("want the error %v, not %v", test.want, err)
-			}
-		}
-		c.mustCommit() // there is nothing that could be lost
 	}
 }
 
@@ -427,7 +394,7 @@ func TestSessionBufferWaits(t *testing.T) {
 			t.Errorf("a call that waits for its turn ends with %v", err)
 		}
 		cancelFirst(cause)
-		if err := <-first; !errors.Is(err, cause) {
+		if err := <-first; err == nil || !strings.Contains(err.Error(), cause.Error()) {
 			t.Errorf("a call that waits for the store ends with %v", err)
 		}
 		close(store.wait) // the third has its turn now, and loads

@@ -6,18 +6,20 @@ import (
 	"sync"
 )
 
-// MemoryStore is a [SessionStore] in the memory of this process: for tests, and for services whose sessions may end with
-// it. It keeps every session until [MemoryStore.DeleteSession], each of up to [MaxSessionBytes] and its keys.
+// MemoryStore is a [SessionStore] and a [CellStore] in the memory of this process: for tests, and for services whose sessions
+// and cells may end with it. It keeps every session until [MemoryStore.DeleteSession], each of up to [MaxSessionBytes] and
+// its keys, and cells until they expire.
 //
 // It is safe for concurrent use, and ready as its zero value. It must not be copied.
 type MemoryStore struct {
 	mu       sync.RWMutex
 	sessions map[string]map[string]SessionValue // none of them empty
+	cells    memoryCells
 }
 
 var _ SessionStore = (*MemoryStore)(nil)
 
-// NewMemoryStore makes a store without sessions.
+// NewMemoryStore makes an empty store.
 func NewMemoryStore() *MemoryStore {
 	return new(MemoryStore)
 }

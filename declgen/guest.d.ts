@@ -20,6 +20,13 @@ declare const console: {
 /** Runs callback once. Waiting counts towards the time of the cell. */
 declare function setTimeout<A extends unknown[]>(callback: (...values: A) => unknown, milliseconds?: number, ...values: A): number;
 declare function clearTimeout(timer?: number): void;
+
+/**
+ * Pauses the program at once: the host shows its output so far, and resumes it when it is told to. Calls and timers that are
+ * under way go on meanwhile. The program goes on where it was, with a fresh time budget.
+ */
+declare function yield_control<T = undefined>(reason?: T): Promise<{ status: "yielded"; reason: T | null }>;
+
 declare function queueMicrotask(callback: () => void): void;
 
 /** The tools that can be called. Each is also a global function: await orders_list({ page: 1 }). */

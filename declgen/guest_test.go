@@ -18,7 +18,7 @@ func TestGuestAPI(t *testing.T) {
 		}
 		return names
 	}
-	want := []string{"text", "json", "console", "setTimeout", "clearTimeout", "queueMicrotask", "catalog", "API"}
+	want := []string{"text", "json", "console", "setTimeout", "clearTimeout", "yield_control", "queueMicrotask", "catalog", "API"}
 	if got := declared(Guest{}); !slices.Equal(got, want) {
 		t.Errorf("declares %q, want %q", got, want)
 	}

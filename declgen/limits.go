@@ -2,7 +2,8 @@ package declgen
 
 import (
 	"unicode/utf16"
-	"unicode/utf8"
+
+	"github.com/cellmode/cellmode/internal/jsontext"
 )
 
 // limits are the bounds of one rendering. Lengths are counted in UTF-16 units, as everything that a model's program sees.
@@ -70,24 +71,13 @@ const (
 )
 
 // unitsOf is the length of s in UTF-16 units.
-func unitsOf(s string) int {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			n := i
-			for _, r := range s[i:] {
-				n += max(1, utf16.RuneLen(r))
-			}
-			return n
-		}
-	}
-	return len(s)
-}
+func unitsOf(s string) int { return jsontext.UTF16Len(s) }
 
 // cut returns the longest start of s that has at most limit units.
 func cut(s string, limit int) string {
 	n := 0
 	for i, r := range s {
-		if n += max(1, utf16.RuneLen(r)); n > limit {
+		if n += utf16.RuneLen(r); n > limit {
 			return s[:i]
 		}
 	}

@@ -32,8 +32,9 @@ declare const results: {
 };
 
 /**
- * Keeps a small value for later turns of the session, or for this turn if the host keeps no sessions; undefined deletes the key. A key has 1 to
- * 256 characters, a value at most 256 KiB of JSON, all of them together 1 MiB. Only a cell that completes changes the session.
+ * Keeps a small value for later turns of the session, or for this turn if the host keeps no sessions; undefined deletes the key.
+ * A key has 1 to 256 characters, a value at most 256 KiB of JSON, all of them together 1 MiB. Only a cell that completes changes
+ * the session. Write store and load by their names, not as globalThis["store"].
  */
 declare function store(key: string, value: unknown): Promise<void>;
 /** A copy of a value of the session, with the changes of this cell; undefined if there is none. */

@@ -69,6 +69,11 @@ type Catalog struct {
 	files     []atomic.Pointer[string] // declarations
 	rendering sync.Mutex               // held while one is made
 	lastIndex atomic.Pointer[boundedText]
+
+	fingerprint struct {
+		once sync.Once
+		text string
+	}
 }
 
 // Entry describes one tool of a catalog. Its JSON form is what cells see of a tool.

@@ -383,7 +383,7 @@ var faults = []struct {
 		b.mu.Lock()
 		read := detached(b.session(id))
 		b.mu.Unlock()
-		time.Sleep(time.Millisecond)
+		time.Sleep(20 * time.Millisecond) // all commits of the rule come between
 		if err := change.Apply(read); err != nil {
 			return err
 		}
@@ -459,7 +459,7 @@ func TestBrokenStores(t *testing.T) {
 	for i := range faults {
 		f := &faults[i]
 		for _, start := range f.fails {
-			at := slices.IndexFunc(sessionRules, func(r rule) bool { return strings.HasPrefix(r.name, start) })
+			at := slices.IndexFunc(sessionRules, func(r rule[codemode.SessionStore]) bool { return strings.HasPrefix(r.name, start) })
 			if at < 0 {
 				t.Fatalf("no rule is called %q", start)
 			}

@@ -4,17 +4,21 @@
 //		storetest.TestSessionStore(t, func(t *testing.T) codemode.SessionStore {
 //			return openMyStore(t, t.TempDir()) // empty, closed by t.Cleanup
 //		})
+//		storetest.TestCellStore(t, func(t *testing.T) codemode.CellStore {
+//			return openMyStore(t, t.TempDir())
+//		})
 //	}
 //
 // # What is tested
 //
-// Every sentence of [codemode.SessionStore] that can be seen from outside is a rule with a test of its own: values and
-// keys byte for byte, limits to the byte, changes whole or not at all, sessions apart from each other, parallel commits
-// of which none is lost, nothing shared between the store and its callers, contexts. The package's own tests
-// hold each rule against a store that breaks it.
+// Every sentence of [codemode.SessionStore] and [codemode.CellStore] that can be seen from outside is a rule with a test of
+// its own. Of sessions: values and keys byte for byte, limits to the byte, changes whole or not at all, sessions apart
+// from each other, parallel commits of which none is lost. Of cells: ids, data and replies byte for byte, leases that one
+// caller has at a time, writes that are refused when the lease is lost, expiry with and without a lease. Of both: nothing
+// shared between the store and its callers, contexts. The package's own tests hold each rule against a store that
+// breaks it.
 //
-// What only an implementation knows is for its own tests: that values outlast the process, and what a damaged session
-// says.
+// What only an implementation knows is for its own tests: that values outlast the process, and what a damaged file says.
 package storetest
 
 import (
@@ -32,7 +36,11 @@ import (
 // TestSessionStore runs one parallel subtest for each rule that a session store keeps. open gives an empty store to each;
 // what closes it is registered there with t.Cleanup. Some rules fill a session to its limits, of bytes and of keys.
 func TestSessionStore(t *testing.T, open func(t *testing.T) codemode.SessionStore) {
-	for _, r := range sessionRules {
+	hold(t, sessionRules, open)
+}
+
+func hold[S any](t *testing.T, rules []rule[S], open func(t *testing.T) S) {
+	for _, r := range rules {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
 			if err := r.check(t.Context(), open(t)); err != nil {
@@ -44,12 +52,12 @@ func TestSessionStore(t *testing.T, open func(t *testing.T) codemode.SessionStor
 
 // A rule checks an empty store and returns what is wrong. It does not take a *testing.T, so that the tests of this package
 // can see it fail.
-type rule struct {
+type rule[S any] struct {
 	name  string
-	check func(context.Context, codemode.SessionStore) error
+	check func(context.Context, S) error
 }
 
-var sessionRules = []rule{
+var sessionRules = []rule[codemode.SessionStore]{
 	{"an unknown session is empty", emptySession},
 	{"values are set, replaced and deleted", setReplaceDelete},
 	{"the network mark stays with its value", networkMark},

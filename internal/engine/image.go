@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/cellmode/cellmode/internal/engine/harden"
 )
@@ -51,6 +52,11 @@ type Image struct {
 	named  []Value
 	protos protos
 
+	id struct {
+		once sync.Once
+		text string
+	}
+
 	idle []*VM // guarded by engine.mu
 }
 
@@ -73,7 +79,7 @@ func (e *Engine) NewImage(ctx context.Context, prepare func(vm *VM, hostFunction
 		return nil, err
 	}
 	defer vm.close()
-	vm.image = &Image{engine: e}
+	vm.image, vm.preparing = &Image{engine: e}, true
 	if err := vm.boot(); err != nil {
 		return nil, fmt.Errorf("boot: %w", err)
 	}

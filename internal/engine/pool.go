@@ -45,13 +45,14 @@ func (img *Image) Acquire(ctx context.Context) (*VM, error) {
 }
 
 // Release gives the VM back to the pool, or drops it where it cannot be made fresh: after a trap or
-// a stop, when its memory grew (linear memory never shrinks) or when it went deep (the WebAssembly
-// runtime keeps the stack that it grew to).
+// a stop, when its memory grew (linear memory never shrinks), when it went deep (the WebAssembly
+// runtime keeps the stack that it grew to) or when it was restored from a snapshot that was read: that
+// can be damaged in a way that writes where a reset does not clear.
 func (vm *VM) Release() {
 	e := vm.engine
 	defer e.active.Done()
 	img := vm.image
-	keep := vm.dead == nil && len(vm.mem.buf) == len(img.memory) && vm.stackUsed(img) <= stackDeep
+	keep := vm.dead == nil && !vm.foreign && len(vm.mem.buf) == len(img.memory) && vm.stackUsed(img) <= stackDeep
 	if keep {
 		vm.host = nil
 		e.mu.Lock()

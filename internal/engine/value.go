@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -116,14 +117,8 @@ func (vm *VM) chars(s Value) (b []byte, wide bool, err error) {
 
 // AppendString appends the characters of s to dst as UTF-8. A lone surrogate becomes U+FFFD.
 func (vm *VM) AppendString(dst []byte, s Value) ([]byte, error) {
-	b, wide, err := vm.chars(s)
-	if err != nil {
-		return dst, err
-	}
-	if wide {
-		return appendUTF16(dst, b), nil
-	}
-	return appendLatin1(dst, b), nil
+	text, _, err := vm.AppendPrefix(dst, s, math.MaxInt)
+	return text, err
 }
 
 // Overwrite has write replace the characters of a string of the guest of that length, of which none is beyond ASCII. It is for a
@@ -152,18 +147,25 @@ func (vm *VM) AppendPrefix(dst []byte, s Value, max int) (text []byte, size int,
 	} else {
 		size = sizeLatin1(b)
 	}
-	if size <= max {
-		text, err = vm.AppendString(dst, s)
-		return text, size, err
+	if size > max { // a character takes a byte at least, so this much of the string is enough
+		if wide {
+			b = b[:min(2*max, len(b))]
+		} else {
+			b = b[:min(max, len(b))]
+		}
 	}
-	// A character takes a byte at least, so this much of the string is enough.
+	// It is made at its size: a large buffer that grows takes twice the memory.
 	before := len(dst)
+	dst = slices.Grow(dst, min(size, max))
 	if wide {
-		text = appendUTF16(dst, b[:min(2*max, len(b))])
+		text = appendUTF16(dst, b)
 	} else {
-		text = appendLatin1(dst, b[:min(max, len(b))])
+		text = appendLatin1(dst, b)
 	}
-	end := min(before+max, len(text))
+	end := len(text)
+	if end-before > max {
+		end = before + max
+	}
 	for end > before && end < len(text) && !utf8.RuneStart(text[end]) {
 		end--
 	}

@@ -65,7 +65,7 @@ func TestForgedAddresses(t *testing.T) {
 		}
 		_, _, _ = vm.AppendPrefix(nil, tagString<<32|Value(at), 100)
 		_, _, _ = vm.Promise(tagObject<<32 | Value(at))
-		w := jsonWriter{vm: vm, mem: vm.mem.buf, limit: 1 << 16}
+		w := jsonWriter{vm: vm, mem: vm.mem.buf, limit: 1 << 16, room: 1 << 16}
 		w.object(at, maxJSONDepth-3)
 	}
 }
@@ -113,6 +113,42 @@ func TestAppendJSON(t *testing.T) {
 			}
 			if ok && !json.Valid(text[4:]) {
 				t.Errorf("%s: %s is no JSON", c.script, text)
+			}
+		}
+		vm.Release()
+	}
+}
+
+// TestAppendJSONLarge holds that a text that is counted first is the same one, in memory of its exact size.
+func TestAppendJSONLarge(t *testing.T) {
+	_, img := newTestEngine(t, nil)
+	for name, script := range map[string]string{
+		"rows":     `Array.from({ length: 9000 }, (_, id) => ({ id, name: "row \"é\"", [Symbol("s")]: 1, 7: "index", tags: ["a", undefined] }))`,
+		"text":     `"plain ".repeat(30_000)`,
+		"wide":     `"漢字 \ud83d\ude00 \n".repeat(30_000)`,
+		"escapes":  `["\x01".repeat(40_000), { "\u2028": "\"".repeat(70_000) }]`,
+		"key":      `({ ["k".repeat(200_000)]: { ["l".repeat(70_000)]: 1 }, last: 2 })`,
+		"symbols":  `{ const o = {}; for (let i = 0; i < 9000; i++) { o["key" + i] = i; o[Symbol()] = i } o }`,
+		"boundary": `["x".repeat(65_533), "y".repeat(65_536)]`,
+	} {
+		vm := acquire(t, img)
+		v, err := vm.Eval([]byte(script), "test.js", 0)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		want := stringify(t, vm, v)
+		for _, dst := range [][]byte{nil, []byte("kept"), make([]byte, 0, 70<<10), append(make([]byte, 0, 1<<20), "kept"...)} {
+			for _, short := range []int{0, 1} {
+				text, ok := vm.AppendJSON(dst, v, JSONStringify, len(want)-short)
+				if ok != (short == 0) {
+					t.Errorf("%s: %d bytes for a limit that is %d short: %t", name, len(text), short, ok)
+				}
+				if ok && string(text) != string(dst)+want {
+					t.Errorf("%s: got %d bytes, want %d behind %q", name, len(text), len(want), dst)
+				}
+				if ok && cap(dst) < len(want) && cap(text) != len(text) {
+					t.Errorf("%s: %d bytes in room for %d", name, len(text), cap(text))
+				}
 			}
 		}
 		vm.Release()

@@ -35,6 +35,9 @@ type VM struct {
 	host     HostFunc
 	tracker  tracker
 	dead     error // why the VM cannot be used any more
+
+	preparing bool // an image is made of it
+	foreign   bool // it was restored from a snapshot that was read
 }
 
 // HostFunc answers a call that the guest makes of the function given to the image's prepare step.

@@ -29,6 +29,7 @@
   // reads plain data out of memory by itself; what else there is it asks for as text.
   const EMIT = 1, EMIT_TEXT = 2, CALL = 3, CALL_TEXT = 4, TIMER = 5, CLEAR = 6, ASK = 7, ANSWER = 8, GIVE = 9, GIVE_TEXT = 10;
   const TOOL = 0, DESCRIBE = 1; // questions
+  const YIELD = -1; // in place of the index of a tool
   const TEXT = 0, JSON_ITEM = 1;
   const OK = 0, AS_TEXT = 2;
 
@@ -216,15 +217,15 @@
   for (const name of ["toJSON", "toString"]) define(toolPrototype, name, freeze(toolPrototype[name]), false, false, false);
   freeze(setPrototypeOf(toolPrototype, Function.prototype));
 
-  // makeTool gives the function of one tool, of which known is what the host knows. Only the first argument counts: a
-  // tool may be handed to map as it is. The argument is serialised at the call, whatever happens to it later.
-  function makeTool(index, known) {
-    const tool = (input) => {
+  // caller gives a function that makes requests of the host, each of which is a promise. Only the first argument counts: it may
+  // be handed to map as it is. The argument is serialised at the call, whatever happens to it later.
+  function caller(index) {
+    const call = (input) => {
       const slot = freeSlots > 0 ? free[--freeSlots] : slots++;
       let site;
       if (calls < MAX_SITES) {
         calls++;
-        captureStackTrace((site = { __proto__: null }), tool);
+        captureStackTrace((site = { __proto__: null }), call);
       }
       sites[slot] = site;
       const promise = new Promise_((resolve, reject) => {
@@ -248,6 +249,12 @@
       if (answer === OK) return promise;
       throw new Error_(QUEUE_NOTE);
     };
+    return call;
+  }
+
+  // makeTool gives the function of one tool, of which known is what the host knows.
+  function makeTool(index, known) {
+    const tool = caller(index);
     setPrototypeOf(tool, toolPrototype);
     setPrototypeOf(known, null);
     define(tool, "name", known.callableName, false, false, false);
@@ -365,6 +372,8 @@
       host(CLEAR, timer.id, 0, 0); // its own id: a number that is equal need not be kept as an integer
     },
   };
+  globals.yield_control = caller(YIELD);
+  define(globals.yield_control, "name", "yield_control", false, false, false);
   for (const name in globals) {
     define(globalThis, name, freeze(globals[name]), false, false, false);
   }

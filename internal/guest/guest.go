@@ -63,7 +63,7 @@ const (
 const (
 	Emit     = 1  // kind ([Text] or [JSON]), value: a piece of output; answer [OK] or [AsText]
 	EmitText = 2  // kind, JSON text
-	Call     = 3  // slot, index of the tool, input: answer OK, [Full] or AsText
+	Call     = 3  // slot, index of the tool or [Yield], input: answer OK, [Full] or AsText
 	CallText = 4  // slot, index, JSON text of the input or undefined: answer OK or Full
 	Timer    = 5  // id, delay in milliseconds: answer OK or Full
 	Clear    = 6  // id: the timer is not wanted any more
@@ -75,6 +75,9 @@ const (
 
 // An answer is an array: [value]; [] for undefined; [null, message, name, code] for an Error of that name (TypeError, RangeError,
 // else Error) and, if it is there, that code.
+
+// Yield in place of a tool's index is a request to pause. Its input is the reason.
+const Yield = -1
 
 // Questions, and what they are about.
 const (

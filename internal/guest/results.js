@@ -41,8 +41,8 @@
   for (const method in results) freeze(results[method]);
   define(globalThis, "results", freeze(results), false, false, false);
 
-  // store and load are words that programs use for other things, and that shells of other engines have: they are there for a
-  // program that uses them.
+  // store and load are words that programs use for other things, and load is a function of the shells of other engines: they are
+  // there for a program whose code has their names.
   return () => {
     define(globalThis, "store", freeze(store), false, false, false);
     define(globalThis, "load", freeze(load), false, false, false);

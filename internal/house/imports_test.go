@@ -16,12 +16,14 @@ var layers = []struct {
 	imports []string // packages of this module that it may reach
 	never   []string // what must not be reachable from it
 }{
-	{"codemode", []string{"toolcatalog", "declgen", "schema", "internal/"}, []string{"sqlite", "modelcontextprotocol", "anthropic", "openai"}},
+	{"codemode", []string{"toolcatalog", "declgen", "schema", "store", "internal/"}, []string{"sqlite", "modelcontextprotocol", "anthropic", "openai"}},
+	{"transcript", []string{"store"}, []string{"wazero", "jsonschema", "modelcontextprotocol"}},
+	{"store", nil, []string{"database/sql", "encoding/json", "wazero"}},
 	{"toolcatalog", []string{"schema", "declgen", "internal/jsontext", "internal/bm25"}, []string{"sqlite", "modelcontextprotocol", "wazero", "fastschema"}},
 	{"declgen", []string{"schema", "internal/jsontext"}, []string{"sqlite", "wazero", "modelcontextprotocol"}},
 	{"schema", []string{"internal/jsontext"}, []string{"sqlite", "wazero", "modelcontextprotocol"}},
-	{"internal/engine", []string{"internal/engine/"}, []string{"jsonschema", "sqlite"}},
-	{"internal/guest", []string{"internal/engine", "internal/engine/"}, []string{"jsonschema", "sqlite"}},
+	{"internal/engine", []string{"internal/engine/", "internal/heapdelta"}, []string{"jsonschema", "sqlite"}},
+	{"internal/guest", []string{"internal/engine", "internal/engine/", "internal/heapdelta"}, []string{"jsonschema", "sqlite"}},
 	{"internal/source", nil, []string{"wazero", "jsonschema"}},
 	{"internal/bm25", nil, []string{"encoding/json", "wazero", "jsonschema"}},
 	{"internal/jsontext", nil, []string{"wazero", "jsonschema"}},

@@ -7,6 +7,7 @@
 //	text = jsontext.QuoteUnsafeIntegers(text)     // 1915883588174806058 -> "1915883588174806058"
 //	line := jsontext.AppendString(nil, "a <b>")   // "a <b>", as JSON.stringify writes it
 //	size := jsontext.EncodedLen("a <b>")          // 7, without writing it
+//	n := jsontext.UTF16Len("😀")                   // 2, as JavaScript counts
 //
 // # Text that is not Unicode
 //

@@ -44,19 +44,27 @@ func EncodedLen(s string) int {
 		if s = s[n:]; s == "" {
 			return total
 		}
-		switch b := s[0]; {
-		case b >= utf8.RuneSelf:
-			r, size := utf8.DecodeRuneInString(s)
-			total += utf8.RuneLen(r)
-			s = s[size:]
+		if b := s[0]; b < utf8.RuneSelf {
+			total += EncodedByteLen(b)
+			s = s[1:]
 			continue
-		case shortEscape(b) != 0:
-			total += 2
-		default:
-			total += 6
 		}
-		s = s[1:]
+		r, size := utf8.DecodeRuneInString(s)
+		total += utf8.RuneLen(r)
+		s = s[size:]
 	}
+}
+
+// EncodedByteLen is the number of bytes that [AppendString] appends for one character of ASCII. Any other character takes what it
+// takes in UTF-8.
+func EncodedByteLen(b byte) int {
+	switch {
+	case shortEscape(b) != 0:
+		return 2
+	case b < ' ':
+		return escapedSize
+	}
+	return 1
 }
 
 // shortEscape is the letter of the two-byte escape of b, or 0 where there is none.
@@ -134,6 +142,21 @@ func unicodeEscape(s []byte) (unit uint16, ok bool) {
 func isLowSurrogate(s []byte) bool {
 	unit, ok := unicodeEscape(s)
 	return ok && 0xdc00 <= unit && unit <= 0xdfff
+}
+
+// UTF16Len is the length of s in UTF-16 units, which is what JavaScript calls its length. A byte that is not UTF-8 counts as
+// U+FFFD, as one.
+func UTF16Len(s string) int {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			n := i
+			for _, r := range s[i:] {
+				n += utf16.RuneLen(r)
+			}
+			return n
+		}
+	}
+	return len(s)
 }
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/cellmode/cellmode/internal/jsontext"
@@ -62,7 +63,27 @@ func checkString(t *testing.T, in string) {
 	if !utf8.Valid(got) || jsontext.EncodedLen(in) != len(got) {
 		t.Fatalf("AppendString(%q) = %q, EncodedLen %d", in, got, jsontext.EncodedLen(in))
 	}
+	bytes := 2
+	for _, r := range in {
+		if n := utf8.RuneLen(r); n > 1 {
+			bytes += n
+		} else {
+			bytes += jsontext.EncodedByteLen(byte(r))
+		}
+	}
+	if bytes != len(got) {
+		t.Fatalf("AppendString(%q) = %q, and its characters take %d", in, got, bytes)
+	}
 	if same, err := jsontext.Compact(got); err != nil || string(same) != string(got) {
 		t.Fatalf("Compact(%q) = %q, %v", got, same, err)
+	}
+}
+
+func TestUTF16Len(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"", "plain", "é", "日本語", "a😀b", "😀", "\U0010ffff\uffff", "a\xffb\xe2\x80", "\xed\xa0\x80"} {
+		if got, want := jsontext.UTF16Len(s), len(utf16.Encode([]rune(s))); got != want {
+			t.Errorf("UTF16Len(%q) = %d, want %d", s, got, want)
+		}
 	}
 }

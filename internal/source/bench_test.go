@@ -90,3 +90,11 @@ func BenchmarkIdentifiers(b *testing.B) {
 		}
 	})
 }
+
+func BenchmarkCodeIdentifiers(b *testing.B) {
+	bench(b, func(code string) {
+		for name := range source.CodeIdentifiers(code) {
+			_ = name
+		}
+	})
+}

@@ -20,6 +20,9 @@
 //	for name := range source.Identifiers(cell.Code) {
 //		install(name)
 //	}
+//	for name := range source.CodeIdentifiers(cell.Code) {
+//		installEverydayWord(name)
+//	}
 //
 // # Order
 //

@@ -10,7 +10,7 @@ const language = new Set(["AggregateError", "Array", "ArrayBuffer", "BigInt", "B
   "Uint8Array", "Uint8ClampedArray", "WeakMap", "WeakRef", "WeakSet", "decodeURI", "decodeURIComponent", "encodeURI",
   "encodeURIComponent", "escape", "eval", "globalThis", "isFinite", "isNaN", "parseFloat", "parseInt", "undefined", "unescape"])
 return Object.getOwnPropertyNames(globalThis).filter((name) => !language.has(name)).sort()
-//> value ["API","DOMException","InternalError","TextDecoder","TextEncoder","URL","URLSearchParams","atob","blob","broken","btoa","catalog","clearTimeout","console","crash","echo","fail","gate","json","log_event","mutate","queueMicrotask","reply","results","rows","setTimeout","skills","slow","structuredClone","text","unmarshalable"]
+//> value ["API","DOMException","InternalError","TextDecoder","TextEncoder","URL","URLSearchParams","atob","blob","broken","btoa","catalog","clearTimeout","console","crash","echo","fail","gate","json","log_event","mutate","queueMicrotask","reply","results","rows","setTimeout","skills","slow","structuredClone","text","unmarshalable","yield_control"]
 ---
 // Nothing of a browser, of Node, of a shell, and no second clock.
 return ["fetch", "process", "require", "module", "exports", "Buffer", "performance", "SharedArrayBuffer", "Atomics", "WebAssembly", "Intl",

@@ -1,0 +1,5 @@
+//go:build race
+
+package codemode_test
+
+func init() { raceDetector = true }
