@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -270,5 +271,82 @@ func TestDurableTimeAfterLooking(t *testing.T) {
 				t.Errorf("%d: %s", i, describe(got))
 			}
 		}
+	})
+}
+
+// Whoever closes, and how many do at once: each waits for the end, and leases are given back.
+func TestDurableCloseTwice(t *testing.T) {
+	t.Parallel()
+	for range 5 {
+		cells, rec := codemode.NewMemoryStore(), new(fixture.Recorder)
+		p := newProcess(t, cells, rec)
+		var ids []string
+		for range 8 {
+			ids = append(ids, p.run(t.Context(), `gate({}); await yield_control(); return 1`).RunID)
+		}
+		var closers sync.WaitGroup
+		for i := range 4 {
+			closers.Go(func() {
+				if i%2 == 0 {
+					_ = p.Close()
+				} else {
+					_ = p.runtime.Close()
+				}
+				for _, id := range ids {
+					if kept, err := cells.LoadCell(t.Context(), id); err != nil || !kept.Leased.IsZero() {
+						t.Errorf("after Close: leased until %v, %v", kept.Leased, err)
+					}
+				}
+			})
+		}
+		closers.Wait()
+	}
+}
+
+// What tools say when they fail does not make a record larger than it may be.
+func TestDurableLargeErrors(t *testing.T) {
+	t.Parallel()
+	cells, rec := codemode.NewMemoryStore(), new(fixture.Recorder)
+	p := newProcess(t, cells, rec)
+	r := p.park(t, `for (let i = 0; i < 16; i++) await fail({ message: "e".repeat(1e6) }).catch(() => {}); await yield_control(); return "done"`)
+	if kept, err := cells.LoadCell(t.Context(), r.RunID); err != nil || len(kept.Data) > 1<<20 {
+		t.Errorf("the store has %d bytes: %v", len(kept.Data), err)
+	}
+	value(t, p.wait(t, r.RunID), `"done"`)
+}
+
+// An id that never was, or is another's, is told so at once, however many cells wait or run.
+func TestDurableUnknownWhenFull(t *testing.T) {
+	t.Parallel()
+	inBubbles(t, func(t *testing.T) {
+		cells, rec := codemode.NewMemoryStore(), new(fixture.Recorder)
+		rt, err := codemode.NewRuntime(t.Context(), &codemode.Options{MaxSuspended: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = rt.Close() })
+		foreign := newProcess(t, cells, rec, func(o *codemode.ExecutorOptions) { o.SessionID = "other" }).park(t, `await yield_control()`)
+		b := testBench{newExecutor(t, rt, newTestCatalog(t, rec), &codemode.ExecutorOptions{RunID: "run", SessionID: "session", Cells: cells}), rec}
+		ask := func() {
+			t.Helper()
+			began := time.Now()
+			for id, want := range map[string]error{"lucky-name": codemode.ErrNotWaiting, foreign.RunID: codemode.ErrForeignCell} {
+				if got := b.Wait(t.Context(), codemode.WaitInput{RunID: id}); !errors.Is(got.Err(), want) {
+					t.Errorf("%s: %s", id, describe(got))
+				}
+			}
+			if took := time.Since(began); took > 0 {
+				t.Errorf("it took %v", took)
+			}
+		}
+		running := make(chan codemode.Result, 1)
+		go func() { running <- b.run(t.Context(), `await gate({})`) }()
+		synctest.Wait()
+		ask()
+		if r := <-running; r.Status != codemode.StatusWaiting {
+			t.Errorf("got %s", describe(r))
+		}
+		ask()
+		rec.Release()
 	})
 }

@@ -88,7 +88,8 @@ type Executor struct {
 
 	calls, searches, describes atomic.Int64
 
-	running sync.WaitGroup // cells, tool functions and calls of the session store
+	running sync.WaitGroup // cells, tool functions and calls of stores
+	ending  writeLock      // held by Close: who closes next waits for its end
 
 	mu     sync.Mutex
 	closed bool
@@ -126,7 +127,7 @@ func (r *Runtime) NewExecutor(catalog *toolcatalog.Catalog, opts *ExecutorOption
 	}
 	var scope [12]byte
 	_, _ = rand.Read(scope[:])
-	e := &Executor{runtime: r, catalog: catalog, scope: hex.EncodeToString(scope[:]), results: newResults(r.limits.inbox), cells: map[*cell]struct{}{}}
+	e := &Executor{runtime: r, catalog: catalog, scope: hex.EncodeToString(scope[:]), results: newResults(r.limits.inbox), cells: map[*cell]struct{}{}, ending: make(writeLock, 1)}
 	if opts != nil {
 		e.opts = *opts
 	}
@@ -348,9 +349,8 @@ func (e *Executor) leftBehind(c *cell) {
 // until they expire, as they were when their last calls were made. It may be called more than once.
 func (e *Executor) Close() error {
 	e.cancel()
-	e.runtime.mu.Lock()
-	delete(e.runtime.executors, e)
-	e.runtime.mu.Unlock()
+	e.ending.Lock()
+	defer e.ending.Unlock()
 	e.running.Wait()
 	e.results.close()
 	e.mu.Lock()
@@ -363,6 +363,9 @@ func (e *Executor) Close() error {
 		c.writing.Unlock()
 	}
 	e.running.Wait()
+	e.runtime.mu.Lock()
+	defer e.runtime.mu.Unlock()
+	delete(e.runtime.executors, e) // last: Runtime.Close waits for those that it finds
 	return nil
 }
 

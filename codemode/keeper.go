@@ -379,6 +379,9 @@ func (e *Executor) find(ctx context.Context, id string, deadline time.Time) (*ce
 		return nil, unknownCell(id)
 	}
 	if !found {
+		if err := e.look(ctx, id); err != nil { // before it costs anything
+			return nil, err
+		}
 		if err := parking.reserve(ctx, deadline); err != nil {
 			return nil, err
 		}
@@ -454,26 +457,42 @@ func (e *Executor) fetch(ctx context.Context, id string, deadline time.Time) (*c
 	}
 }
 
-func (e *Executor) lease(ctx context.Context, id string) (*cell, error) {
-	var kept store.Cell
-	_, err := e.withCells(ctx, func(ctx context.Context, cells CellStore) (err error) {
-		if kept, err = cells.LoadCell(ctx, id); err == nil { // whose it is comes before anything is changed
-			if err = e.owns(id, kept.RunID, kept.SessionID); err == nil {
-				kept, err = cells.LeaseCell(ctx, id, time.Now().Add(e.runtime.limits.lease))
-			}
+// look tells why a cell of the store is not one that the executor could lease: it is not there, or not the executor's.
+func (e *Executor) look(ctx context.Context, id string) error {
+	_, err := e.withCells(ctx, func(ctx context.Context, cells CellStore) error {
+		kept, err := cells.LoadCell(ctx, id)
+		if err == nil {
+			err = e.owns(id, kept.RunID, kept.SessionID)
 		}
 		return err
 	})
+	return e.notFound(ctx, id, err)
+}
+
+// notFound is the error of a cell that the store did not give.
+func (e *Executor) notFound(ctx context.Context, id string, err error) error {
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, ErrForeignCell), errors.Is(err, store.ErrCellLeased):
+		return err
 	case errors.Is(err, store.ErrUnknownCell):
-		return nil, unknownCell(id)
-	case errors.Is(err, ErrForeignCell), errors.Is(err, store.ErrCellLeased):
-		return nil, err
+		return unknownCell(id)
 	case ctx.Err() != nil:
-		return nil, engine.ErrCanceled
-	default:
-		return nil, fmt.Errorf("%w: %w", ErrCellStore, err)
+		return engine.ErrCanceled
+	}
+	return fmt.Errorf("%w: %w", ErrCellStore, err)
+}
+
+func (e *Executor) lease(ctx context.Context, id string) (*cell, error) {
+	if err := e.look(ctx, id); err != nil { // whose it is comes before anything is changed
+		return nil, err
+	}
+	var kept store.Cell
+	_, err := e.withCells(ctx, func(ctx context.Context, cells CellStore) (err error) {
+		kept, err = cells.LeaseCell(ctx, id, time.Now().Add(e.runtime.limits.lease))
+		return err
+	})
+	if err := e.notFound(ctx, id, err); err != nil {
+		return nil, err
 	}
 	c, err := e.decodeRecord(ctx, kept)
 	if err != nil {

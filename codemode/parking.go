@@ -211,7 +211,10 @@ func (p *parking) remove(id string) {
 func (p *parking) expire() {
 	now := time.Now()
 	for _, c := range p.take(func(at *place) bool { return !now.Before(at.expires) }) {
-		c.drop(errExpired)
+		if c.executor.enter() { // else Close has cancelled it
+			c.drop(errExpired)
+			c.executor.running.Done()
+		}
 	}
 }
 

@@ -101,15 +101,18 @@ type savedFailure struct {
 	Err    *savedError  `json:"err"`
 }
 
+// maxSavedError bounds what is kept of the text of an error, in bytes. The program has its own.
+const maxSavedError = 4 << 10
+
 func saveError(err error) *savedError {
 	if err == nil {
 		return nil
 	}
 	call := (*toolcatalog.CallError)(nil)
 	if !errors.As(err, &call) {
-		return &savedError{Code: toolcatalog.CodeToolError, EffectStatus: toolcatalog.EffectStatusUnknown, Message: err.Error()}
+		return &savedError{Code: toolcatalog.CodeToolError, EffectStatus: toolcatalog.EffectStatusUnknown, Message: ellipsize(err.Error(), maxSavedError)}
 	}
-	return &savedError{call.Code, call.Tool, call.CallableName, call.EffectStatus, call.Message()}
+	return &savedError{call.Code, call.Tool, call.CallableName, call.EffectStatus, ellipsize(call.Message(), maxSavedError)}
 }
 
 func (s *savedError) error() error {

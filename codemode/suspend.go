@@ -192,6 +192,7 @@ func (c *cell) kept() int {
 	for _, name := range b.tools {
 		size += len(name)
 	}
+	size += len(b.failed) * maxSavedError
 	if c.session != nil {
 		size += c.session.bytes()
 	}
