@@ -202,6 +202,15 @@ return 1
 //> error     at <anonymous> (cell.js:2:20)
 //> error (and 2 more unhandled rejections)
 ---
+// One more is counted, too.
+Promise.reject(new Error("one"))
+Promise.reject("two")
+return 1
+//> failed internal_error guest
+//> error Error: one
+//> error     at <anonymous> (cell.js:2:20)
+//> error (and 1 more unhandled rejections)
+---
 // A call that fails with nobody waiting for it.
 fail({ message: "unawaited" })
 return 1
