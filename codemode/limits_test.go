@@ -85,6 +85,14 @@ func TestMemoryLimit(t *testing.T) {
 		b.works(t)
 	}
 	b := newBench(t, codemode.Options{MemoryLimitBytes: 4 << 20})
+	// Of a program that fails in another way later on, both are told.
+	r := b.run(t.Context(), `const use = () => { `+fill+` }; try { use() } catch {} throw new TypeError("then")`)
+	if !strings.HasPrefix(r.Error, "TypeError: then\n") || !strings.Contains(r.Error, "\nearlier: InternalError: out of memory: ") || !errors.Is(r.Err(), codemode.ErrMemoryLimit) {
+		t.Errorf("got %s: %v", describe(r), r.Err())
+	}
+	if r := b.run(t.Context(), fill); !strings.HasPrefix(r.Error, "InternalError: out of memory: the cell reached") || strings.Contains(r.Error, "earlier") {
+		t.Errorf("got %s", describe(r))
+	}
 	for _, code := range []string{
 		`new ArrayBuffer(5e6)`, `"x".repeat(5e6)`, `Array(1e6).fill(0)`, `await blob({ bytes: 4_100_000 })`, `setTimeout(() => { ` + fill + ` }, 0)`,
 		`Promise.resolve().then(() => { ` + fill + ` })`, `return { get a() { ` + fill + ` } }`, `(async () => { await echo(1); ` + fill + ` })()`,
