@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -156,7 +155,9 @@ func (vm *VM) AppendPrefix(dst []byte, s Value, max int) (text []byte, size int,
 	}
 	// It is made at its size: a large buffer that grows takes twice the memory.
 	before := len(dst)
-	dst = slices.Grow(dst, min(size, max))
+	if n := min(size, max); cap(dst)-before < n {
+		dst = append(make([]byte, 0, before+n), dst...)
+	}
 	if wide {
 		text = appendUTF16(dst, b)
 	} else {

@@ -1,5 +1,0 @@
-//go:build race
-
-package codemode_test
-
-func init() { raceDetector = true }
