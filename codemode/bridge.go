@@ -522,6 +522,21 @@ func (b *bridge) fire() error {
 	return err
 }
 
+// parse makes a value of the guest. One that is nested deeper than the engine's parser goes, or larger than the cell's
+// memory, is not readable.
+func (b *bridge) parse(text []byte) (value engine.Value, readable bool, err error) {
+	vm := b.cell.vm
+	value, err = vm.ParseJSON(text)
+	if thrown := (*engine.Exception)(nil); errors.As(err, &thrown) {
+		vm.Free(thrown.Value)
+		return value, false, nil
+	}
+	if errors.Is(err, engine.ErrNoRoom) {
+		return value, false, nil
+	}
+	return value, true, err
+}
+
 // deliver settles a call's promise in the guest.
 func (b *bridge) deliver(r reply) error {
 	vm := b.cell.vm
@@ -540,11 +555,8 @@ func (b *bridge) deliver(r reply) error {
 	} else {
 		function = guest.Reject
 	}
-	value, err := vm.ParseJSON(r.text)
-	if thrown := (*engine.Exception)(nil); errors.As(err, &thrown) || errors.Is(err, engine.ErrNoRoom) {
-		if thrown != nil {
-			vm.Free(thrown.Value)
-		}
+	value, readable, err := b.parse(r.text)
+	if !readable {
 		function = guest.Reject
 		value, err = vm.ParseJSON(controlReply(unreadableText, r.err))
 	}

@@ -227,11 +227,8 @@ func (b *bridge) resolveYields(n int) error {
 		if r.input != nil {
 			reason = jsontext.QuoteUnsafeIntegers(r.input)
 		}
-		value, err := vm.ParseJSON(append(append([]byte(`{"status":"yielded","reason":`), reason...), '}'))
-		if thrown := (*engine.Exception)(nil); errors.As(err, &thrown) || errors.Is(err, engine.ErrNoRoom) {
-			if thrown != nil {
-				vm.Free(thrown.Value)
-			}
+		value, readable, err := b.parse(append(append([]byte(`{"status":"yielded","reason":`), reason...), '}'))
+		if !readable {
 			value, err = vm.ParseJSON([]byte(`{"status":"yielded","reason":null}`))
 		}
 		if err != nil {
