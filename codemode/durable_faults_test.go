@@ -110,13 +110,7 @@ func TestDurableCompletesOnce(t *testing.T) {
 		with := func(o *codemode.ExecutorOptions) { o.Store = session }
 		first, second := newProcess(t, cells, rec, with), newProcess(t, cells, rec, with)
 		r := first.park(t, `await yield_control(); await new Promise((r) => setTimeout(r, 8000)); await store("n", (await load("n") ?? 0) + 1); return "done"`)
-		var stalled atomic.Bool
-		first.cord.fail = func(string) error {
-			if stalled.Load() {
-				return errors.New("no connection")
-			}
-			return nil
-		}
+		stalled := first.cord.stallable()
 		late := make(chan codemode.Result, 1)
 		go func() { late <- first.Wait(t.Context(), codemode.WaitInput{RunID: r.RunID}) }()
 		synctest.Wait()

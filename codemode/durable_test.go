@@ -53,6 +53,18 @@ func (c *cord) do(operation string, f func() error) error {
 	return err
 }
 
+// stallable makes every operation fail for as long as the result is true.
+func (c *cord) stallable() *atomic.Bool {
+	stalled := new(atomic.Bool)
+	c.fail = func(string) error {
+		if stalled.Load() {
+			return errors.New("no connection")
+		}
+		return nil
+	}
+	return stalled
+}
+
 func (c *cord) cut() { c.cutAfter.CompareAndSwap(0, max(1, c.operations.Load())) }
 
 func (c *cord) LoadCell(ctx context.Context, id string) (cell store.Cell, err error) {
@@ -365,14 +377,7 @@ func TestDurableTakeover(t *testing.T) {
 		cells, rec := codemode.NewMemoryStore(), new(fixture.Recorder)
 		first, second := newProcess(t, cells, rec), newProcess(t, cells, rec)
 		r := first.park(t, `await yield_control(); text("here"); await slow({ ms: 9000 }).catch((e) => text(e.effectStatus)); await mutate({ i: 1 }); return "done"`)
-		asleep := errors.New("no connection")
-		var stalled atomic.Bool
-		first.cord.fail = func(operation string) error {
-			if stalled.Load() {
-				return asleep
-			}
-			return nil
-		}
+		stalled := first.cord.stallable()
 		late := make(chan codemode.Result, 1)
 		go func() { late <- first.Wait(t.Context(), codemode.WaitInput{RunID: r.RunID}) }()
 		synctest.Wait()

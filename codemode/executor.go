@@ -127,7 +127,10 @@ func (r *Runtime) NewExecutor(catalog *toolcatalog.Catalog, opts *ExecutorOption
 	}
 	var scope [12]byte
 	_, _ = rand.Read(scope[:])
-	e := &Executor{runtime: r, catalog: catalog, scope: hex.EncodeToString(scope[:]), results: newResults(r.limits.inbox), cells: map[*cell]struct{}{}, ending: make(writeLock, 1)}
+	e := &Executor{
+		runtime: r, catalog: catalog, scope: hex.EncodeToString(scope[:]), results: newResults(r.limits.inbox),
+		cells: map[*cell]struct{}{}, ending: make(writeLock, 1),
+	}
 	if opts != nil {
 		e.opts = *opts
 	}

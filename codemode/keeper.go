@@ -20,7 +20,7 @@ type keeper struct {
 	owed    int       // replies that the store has not got of the calls that were in flight when the cell was written
 	renewal *time.Timer
 	held    bool            // it was parked here, so that its place has it
-	unsure  bool            // the first write failed: the store may have the cell all the same
+	unsure  bool            // the first write failed: the store may have the cell all the same. Such a cell does not run
 	stale   bool            // the last write failed: the store has an older state of the cell
 	until   time.Time       // when the lease ends
 	gone    bool            // somebody else has the cell, or it is over
@@ -68,7 +68,7 @@ func (e *Executor) withCells(ctx context.Context, do func(ctx context.Context, c
 // record writes the cell as it is before calls are dispatched, which are in flight already as far as the record knows. A
 // cell that never waited is nobody's to go on with, and not recorded.
 func (c *cell) record() error {
-	if c.fence == 0 && !c.unsure {
+	if c.fence == 0 {
 		return nil
 	}
 	snapshot, err := c.vm.Snapshot(int(c.limits.snapshot) - c.kept())
@@ -105,9 +105,6 @@ func (c *cell) write(snapshot *engine.Snapshot, until time.Time) error {
 		return store.ErrLeaseLost
 	}
 	c.stale = true
-	if err := c.makeSure(until); err != nil {
-		return err
-	}
 	c.bridge.drain()
 	data, err := c.encodeRecord(snapshot)
 	if err != nil {
@@ -297,7 +294,7 @@ func (c *cell) forget(leave bool) {
 // mayComplete tells whether a cell that is done may have its last effects, the commit of its session. Who has no word from
 // the store is trusted while his lease lasts.
 func (c *cell) mayComplete() bool {
-	if c.fence == 0 && !c.unsure {
+	if c.fence == 0 {
 		return true
 	}
 	if err := c.stillMine(); err != nil && !c.lost() && !time.Now().Before(c.until) {
