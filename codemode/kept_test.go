@@ -14,6 +14,7 @@ import (
 
 	"github.com/cellmode/cellmode/codemode"
 	"github.com/cellmode/cellmode/internal/fixture"
+	"github.com/cellmode/cellmode/store"
 	"github.com/cellmode/cellmode/toolcatalog"
 )
 
@@ -98,7 +99,7 @@ type hostStore struct {
 	load, commit func(ctx context.Context) error
 }
 
-func (s *hostStore) LoadSession(ctx context.Context, id string) (map[string]codemode.SessionValue, error) {
+func (s *hostStore) LoadSession(ctx context.Context, id string) (map[string]store.SessionValue, error) {
 	if s.load != nil {
 		if err := s.load(ctx); err != nil {
 			return nil, err
@@ -107,7 +108,7 @@ func (s *hostStore) LoadSession(ctx context.Context, id string) (map[string]code
 	return s.MemoryStore.LoadSession(ctx, id)
 }
 
-func (s *hostStore) CommitSession(ctx context.Context, id string, change codemode.SessionChange) error {
+func (s *hostStore) CommitSession(ctx context.Context, id string, change store.SessionChange) error {
 	if s.commit != nil {
 		if err := s.commit(ctx); err != nil {
 			return err
@@ -116,22 +117,22 @@ func (s *hostStore) CommitSession(ctx context.Context, id string, change codemod
 	return s.MemoryStore.CommitSession(ctx, id, change)
 }
 
-func keeping(t *testing.T, rt *codemode.Runtime, store codemode.SessionStore, opts *toolcatalog.Options, more ...*toolcatalog.Tool) *testBench {
+func keeping(t *testing.T, rt *codemode.Runtime, kept codemode.SessionStore, opts *toolcatalog.Options, more ...*toolcatalog.Tool) *testBench {
 	t.Helper()
 	rec := new(fixture.Recorder)
 	catalog, err := toolcatalog.New(append(testTools(rec), more...), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &testBench{newExecutor(t, rt, catalog, &codemode.ExecutorOptions{SessionID: "s", Store: store}), rec}
+	return &testBench{newExecutor(t, rt, catalog, &codemode.ExecutorOptions{SessionID: "s", Store: kept}), rec}
 }
 
 // C062: what a cell stores is its own until it completes, and is there for later cells of the session, in other turns too.
 func TestSessionOfSeveralCells(t *testing.T) {
 	t.Parallel()
 	inBubble(t, nil, func(t *testing.T, b *bubble) {
-		store := codemode.NewMemoryStore()
-		first, second := keeping(t, b.runtime, store, nil), keeping(t, b.runtime, store, nil)
+		kept := codemode.NewMemoryStore()
+		first, second := keeping(t, b.runtime, kept, nil), keeping(t, b.runtime, kept, nil)
 		value(t, first.run(t.Context(), `await store("k", 7); return await load("k")`), `7`)
 
 		parked := make(chan codemode.Result, 1)
@@ -160,8 +161,8 @@ func TestSessionOfSeveralCells(t *testing.T) {
 // Commits of cells that run side by side are serialised: nothing is lost, and what does not fit together is a warning of the later one.
 func TestSessionCommits(t *testing.T) {
 	t.Parallel()
-	store := codemode.NewMemoryStore()
-	b := keeping(t, sharedRuntime(t, codemode.Options{}), store, nil)
+	kept := codemode.NewMemoryStore()
+	b := keeping(t, sharedRuntime(t, codemode.Options{}), kept, nil)
 	results := make(chan codemode.Result, 20)
 	for i := range 20 {
 		go func() {
@@ -196,10 +197,10 @@ func TestSessionStoreThatFails(t *testing.T) {
 	panicking := func(context.Context) error { panic("secret") }
 	inBubble(t, nil, func(t *testing.T, b *bubble) {
 		for name, tt := range map[string]struct {
-			store *hostStore
-			code  string
-			want  string // value
-			warn  string
+			kept *hostStore
+			code string
+			want string // value
+			warn string
 		}{
 			"commit":         {&hostStore{commit: func(context.Context) error { return failing }}, `await store("k", 1); return 2`, `2`, "disk full"},
 			"commit panics":  {&hostStore{commit: panicking}, `await store("k", 1); return 2`, `2`, "panicked"},
@@ -208,7 +209,7 @@ func TestSessionStoreThatFails(t *testing.T) {
 			"load":           {&hostStore{load: func(context.Context) error { return failing }}, `return await load("k").catch((e) => /disk full/.test(e.message))`, `true`, ""},
 			"load panics":    {&hostStore{load: panicking}, `return await store("k", 1).catch((e) => /panicked/.test(e.message) && !/secret/.test(e.message))`, `true`, ""},
 		} {
-			r := keeping(t, b.runtime, tt.store, nil).run(t.Context(), tt.code)
+			r := keeping(t, b.runtime, tt.kept, nil).run(t.Context(), tt.code)
 			if string(r.Value) != tt.want || strings.Join(r.Warnings, "") == "" != (tt.warn == "") || !strings.Contains(strings.Join(r.Warnings, ""), tt.warn) {
 				t.Errorf("%s: %s %q", name, describe(r), r.Warnings)
 			}
@@ -306,9 +307,9 @@ func TestModelBudget(t *testing.T) {
 // A warning has the text of an error of the host's in it. However long that is, it does not take the value's place.
 func TestLongWarning(t *testing.T) {
 	t.Parallel()
-	store := &hostStore{commit: func(context.Context) error { return errors.New(strings.Repeat("é", 50_000)) }}
+	kept := &hostStore{commit: func(context.Context) error { return errors.New(strings.Repeat("é", 50_000)) }}
 	b := &testBench{newExecutor(t, sharedRuntime(t, codemode.Options{}), newTestCatalog(t, nil),
-		&codemode.ExecutorOptions{SessionID: "s", Store: store, Model: codemode.Model{MaxResultChars: 2000}}), nil}
+		&codemode.ExecutorOptions{SessionID: "s", Store: kept, Model: codemode.Model{MaxResultChars: 2000}}), nil}
 	r := b.run(t.Context(), `await store("k", 1); return 2`)
 	value(t, r, `2`)
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "not confirmed") || !utf8.ValidString(r.Warnings[0]) ||

@@ -12,6 +12,8 @@ import (
 	"github.com/cellmode/cellmode/internal/guest"
 	"github.com/cellmode/cellmode/internal/jsontext"
 	"github.com/cellmode/cellmode/toolcatalog"
+
+	"github.com/cellmode/cellmode/store"
 )
 
 // ask answers a question of the guest: about its tools, their declarations and the skills, and about what is kept of earlier
@@ -166,9 +168,9 @@ func (b *bridge) encode(q *question) [][]byte {
 func errorAnswer(err error) [][]byte {
 	name, code := "Error", any(nil)
 	switch {
-	case errors.Is(err, ErrSessionKey):
+	case errors.Is(err, store.ErrSessionKey):
 		name, code = "TypeError", "store_type"
-	case errors.Is(err, ErrSessionRange):
+	case errors.Is(err, store.ErrSessionRange):
 		name, code = "RangeError", "store_range"
 	case errors.Is(err, ErrResultsFull), errors.Is(err, ErrUnknownResult):
 		code = CodeInvalidInput
@@ -254,7 +256,7 @@ func (q *question) find(ctx context.Context) {
 		q.value, q.err = true, results.Delete(q.text)
 	case guest.AskStore:
 		q.nothing = true
-		q.err = q.session.store(ctx, q.key, SessionValue{JSON: q.given, Network: q.network})
+		q.err = q.session.store(ctx, q.key, store.SessionValue{JSON: q.given, Network: q.network})
 	case guest.AskLoadStored:
 		value, ok, err := q.session.load(ctx, q.key)
 		q.json, q.nothing, q.err = value.JSON, !ok, err

@@ -8,6 +8,8 @@ import (
 	"fmt"
 
 	"github.com/cellmode/cellmode/internal/jsontext"
+
+	"github.com/cellmode/cellmode/store"
 )
 
 // sessionBuffer is the session as one cell sees it: what was committed when the cell first asked, with the cell's own
@@ -23,9 +25,9 @@ type sessionBuffer struct {
 	turn chan struct{} // has an element while a call is at work: a mutex, with which a context can lose patience
 
 	// Guarded by turn.
-	values  map[string]SessionValue // nil before open
-	changed map[string]struct{}     // the keys that commit sets, or deletes if values has them no more
-	size    int                     // of the texts in values
+	values  map[string]store.SessionValue // nil before open
+	changed map[string]struct{}           // the keys that commit sets, or deletes if values has them no more
+	size    int                           // of the texts in values
 }
 
 // newSessionBuffer makes the buffer of a cell. It costs nothing until it is used.
@@ -71,7 +73,7 @@ func (b *sessionBuffer) opened(ctx context.Context) error {
 		return errors.New(ellipsize("the session could not be loaded: "+err.Error(), maxWarning))
 	}
 	if values == nil {
-		values = map[string]SessionValue{}
+		values = map[string]store.SessionValue{}
 	}
 	for _, value := range values {
 		b.size += len(value.JSON)
@@ -81,8 +83,8 @@ func (b *sessionBuffer) opened(ctx context.Context) error {
 }
 
 // store sets a key of the session, or deletes it if value has no text. The key is the JSON text of what the guest gave:
-// nil, and what is no string, is an ErrSessionKey. After an error nothing has changed.
-func (b *sessionBuffer) store(ctx context.Context, key []byte, value SessionValue) error {
+// nil, and what is no string, is a store.ErrSessionKey. After an error nothing has changed.
+func (b *sessionBuffer) store(ctx context.Context, key []byte, value store.SessionValue) error {
 	name, err := readSessionKey(key)
 	if err != nil {
 		return err
@@ -100,7 +102,7 @@ func (b *sessionBuffer) store(ctx context.Context, key []byte, value SessionValu
 		keys--
 	}
 	if value.JSON != nil {
-		text, err := compactSessionValue(value.JSON)
+		text, err := store.CompactSessionValue(value.JSON)
 		if err != nil {
 			return err
 		}
@@ -112,7 +114,7 @@ func (b *sessionBuffer) store(ctx context.Context, key []byte, value SessionValu
 	if _, again := b.changed[name]; !again {
 		changes++
 	}
-	if err := checkSession(max(keys, changes), size); err != nil {
+	if err := store.CheckSessionSize(max(keys, changes), size); err != nil {
 		return err
 	}
 	b.size = size
@@ -126,22 +128,22 @@ func (b *sessionBuffer) store(ctx context.Context, key []byte, value SessionValu
 }
 
 // load gives the value of a key, a copy, and whether there is one.
-func (b *sessionBuffer) load(ctx context.Context, key []byte) (SessionValue, bool, error) {
+func (b *sessionBuffer) load(ctx context.Context, key []byte) (store.SessionValue, bool, error) {
 	name, err := readSessionKey(key)
 	if err != nil {
-		return SessionValue{}, false, err
+		return store.SessionValue{}, false, err
 	}
 	if err := b.lock(ctx); err != nil {
-		return SessionValue{}, false, err
+		return store.SessionValue{}, false, err
 	}
 	defer b.unlock()
 	if err := b.opened(ctx); err != nil {
-		return SessionValue{}, false, err
+		return store.SessionValue{}, false, err
 	}
 	value, ok := b.values[name]
 	if _, own := b.changed[name]; ok && !own {
 		if value.JSON, err = jsontext.Compact(value.JSON); err != nil {
-			return SessionValue{}, false, fmt.Errorf("the session store has under this key what is %w; "+
+			return store.SessionValue{}, false, fmt.Errorf("the session store has under this key what is %w; "+
 				"store another value there, or delete it with store(key, undefined)", err)
 		}
 	}
@@ -169,7 +171,7 @@ func (b *sessionBuffer) commit(ctx context.Context) error {
 		return nil
 	}
 	switch err := b.session.CommitSession(ctx, b.sessionID, change); {
-	case errors.Is(err, ErrSessionRange):
+	case errors.Is(err, store.ErrSessionRange):
 		return notKept(err)
 	case err != nil:
 		return notConfirmed(err)
@@ -178,12 +180,12 @@ func (b *sessionBuffer) commit(ctx context.Context) error {
 }
 
 // change is what the cell has changed.
-func (b *sessionBuffer) change() SessionChange {
-	var c SessionChange
+func (b *sessionBuffer) change() store.SessionChange {
+	var c store.SessionChange
 	for key := range b.changed {
 		if value, ok := b.values[key]; ok {
 			if c.Set == nil {
-				c.Set = make(map[string]SessionValue, len(b.changed))
+				c.Set = make(map[string]store.SessionValue, len(b.changed))
 			}
 			c.Set[key] = value
 		} else {
@@ -194,24 +196,24 @@ func (b *sessionBuffer) change() SessionChange {
 }
 
 // maxSessionKeyText is the longest JSON text that a key can have: every unit as an escape.
-const maxSessionKeyText = len(`""`) + len(`\u0000`)*MaxSessionKeyUnits
+const maxSessionKeyText = len(`""`) + len(`\u0000`)*store.MaxSessionKeyUnits
 
 // readSessionKey decodes and checks a key.
 func readSessionKey(text []byte) (string, error) {
 	if len(text) == 0 || text[0] != '"' {
-		return "", fmt.Errorf("%w: this one is no string", ErrSessionKey)
+		return "", fmt.Errorf("%w: this one is no string", store.ErrSessionKey)
 	}
 	if len(text) > maxSessionKeyText {
-		return "", fmt.Errorf("%w: this one has more", ErrSessionKey)
+		return "", fmt.Errorf("%w: this one has more", store.ErrSessionKey)
 	}
 	// A key with half a surrogate pair is refused, not repaired: two such keys would become one.
 	compact, err := jsontext.Compact(text)
 	if err != nil || !bytes.Equal(compact, text) {
-		return "", fmt.Errorf("%w: this one is not valid Unicode", ErrSessionKey)
+		return "", fmt.Errorf("%w: this one is not valid Unicode", store.ErrSessionKey)
 	}
 	var key string
 	if err := json.Unmarshal(text, &key); err != nil {
-		return "", fmt.Errorf("%w: %w", ErrSessionKey, err)
+		return "", fmt.Errorf("%w: %w", store.ErrSessionKey, err)
 	}
-	return key, checkSessionKey(key)
+	return key, store.CheckSessionKey(key)
 }

@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/cellmode/cellmode/store"
 )
 
 // fakeStore is a MemoryStore that counts its calls and can be told to fail or to wait.
@@ -39,14 +41,14 @@ func (f *fakeStore) before(ctx context.Context, calls *int) error {
 	return err
 }
 
-func (f *fakeStore) LoadSession(ctx context.Context, id string) (map[string]SessionValue, error) {
+func (f *fakeStore) LoadSession(ctx context.Context, id string) (map[string]store.SessionValue, error) {
 	if err := f.before(ctx, &f.loads); err != nil {
 		return nil, err
 	}
 	return f.MemoryStore.LoadSession(ctx, id)
 }
 
-func (f *fakeStore) CommitSession(ctx context.Context, id string, change SessionChange) error {
+func (f *fakeStore) CommitSession(ctx context.Context, id string, change store.SessionChange) error {
 	if err := f.before(ctx, &f.commits); err != nil {
 		return err
 	}
@@ -59,8 +61,8 @@ type testCell struct {
 	*sessionBuffer
 }
 
-func newTestCell(tb testing.TB, store SessionStore) testCell {
-	return testCell{tb, newSessionBuffer(store, "s")}
+func newTestCell(tb testing.TB, kept SessionStore) testCell {
+	return testCell{tb, newSessionBuffer(kept, "s")}
 }
 
 func quoted(key string) []byte {
@@ -73,7 +75,7 @@ func quoted(key string) []byte {
 
 // put stores a JSON text, or deletes for "".
 func (c testCell) put(key, text string) error {
-	value := SessionValue{}
+	value := store.SessionValue{}
 	if text != "" {
 		value.JSON = json.RawMessage(text)
 	}
@@ -109,8 +111,8 @@ func xs(size int) string { return `"` + strings.Repeat("x", size-2) + `"` }
 // TestSessionBufferValues is the program of case C061.
 func TestSessionBufferValues(t *testing.T) {
 	t.Parallel()
-	store := new(fakeStore)
-	c := newTestCell(t, store)
+	kept := new(fakeStore)
+	c := newTestCell(t, kept)
 	c.mustPut("k", `{"n":[1],"__proto__":"d"}`)
 	c.mustPut("z", "null")
 	c.mustPut("k2", "1")
@@ -126,16 +128,16 @@ func TestSessionBufferValues(t *testing.T) {
 	}
 	check(c)
 	c.mustCommit()
-	check(newTestCell(t, store))
+	check(newTestCell(t, kept))
 
-	c = newTestCell(t, store)
+	c = newTestCell(t, kept)
 	c.mustPut("k", "")
 	c.mustCommit()
-	newTestCell(t, store).want("k", "")
-	if store.loads != 4 || store.commits != 2 {
-		t.Errorf("%d loads and %d commits for 4 cells of which 2 stored", store.loads, store.commits)
+	newTestCell(t, kept).want("k", "")
+	if kept.loads != 4 || kept.commits != 2 {
+		t.Errorf("%d loads and %d commits for 4 cells of which 2 stored", kept.loads, kept.commits)
 	}
-	if err := newTestCell(t, store).put("k", "{"); !errors.Is(err, ErrSessionValue) {
+	if err := newTestCell(t, kept).put("k", "{"); !errors.Is(err, store.ErrSessionValue) {
 		t.Errorf("storing no JSON: %v", err)
 	}
 }
@@ -148,36 +150,36 @@ func TestSessionBufferRefusesKeys(t *testing.T) {
 		`""`, `"` + strings.Repeat("x", 257) + `"`, `"` + strings.Repeat("😀", 129) + `"`, `"` + strings.Repeat(`\u0041`, 257) + `"`,
 		xs(1 << 20), `"\ud83d"`, `"\ude00\ud83d"`, "\"\xff\"", `"a`, `"a"b`, `"a" `, "\"\n\"", `"\x"`,
 	}
-	store := &fakeStore{err: errors.New("must not be called")}
-	b := newSessionBuffer(store, "s")
+	kept := &fakeStore{err: errors.New("must not be called")}
+	b := newSessionBuffer(kept, "s")
 	for _, key := range bad {
-		if err := b.store(t.Context(), []byte(key), SessionValue{JSON: json.RawMessage("1")}); !errors.Is(err, ErrSessionKey) {
+		if err := b.store(t.Context(), []byte(key), store.SessionValue{JSON: json.RawMessage("1")}); !errors.Is(err, store.ErrSessionKey) {
 			t.Errorf("store with the key %.40s: %v", key, err)
 		}
-		if _, _, err := b.load(t.Context(), []byte(key)); !errors.Is(err, ErrSessionKey) || len(err.Error()) > 200 || !strings.Contains(err.Error(), "1 to 256 UTF-16 units") {
+		if _, _, err := b.load(t.Context(), []byte(key)); !errors.Is(err, store.ErrSessionKey) || len(err.Error()) > 200 || !strings.Contains(err.Error(), "1 to 256 UTF-16 units") {
 			t.Errorf("load with the key %.40s: %v", key, err)
 		}
 	}
-	if store.loads != 0 {
+	if kept.loads != 0 {
 		t.Errorf("a bad key loads the session")
 	}
 }
 
 func TestSessionBufferTakesKeys(t *testing.T) {
 	t.Parallel()
-	store := new(fakeStore)
-	c := newTestCell(t, store)
+	kept := new(fakeStore)
+	c := newTestCell(t, kept)
 	keys := []string{"__proto__", "constructor", "\x00", " ", "é", "e\u0301", "😀", "\ufffd", strings.Repeat("x", 256), strings.Repeat("日", 256), strings.Repeat("😀", 128), strings.Repeat("\x01", 256)}
 	for i, key := range keys {
 		c.mustPut(key, fmt.Sprint(i+1))
 	}
 	c.want("A", "")
-	if err := c.store(t.Context(), []byte(`"\u0041"`), SessionValue{JSON: json.RawMessage("7")}); err != nil {
+	if err := c.store(t.Context(), []byte(`"\u0041"`), store.SessionValue{JSON: json.RawMessage("7")}); err != nil {
 		t.Error(err)
 	}
 	c.want("A", "7") // the same key, however it is written
 	c.mustCommit()
-	c = newTestCell(t, store)
+	c = newTestCell(t, kept)
 	for i, key := range keys {
 		c.want(key, fmt.Sprint(i+1))
 	}
@@ -186,13 +188,13 @@ func TestSessionBufferTakesKeys(t *testing.T) {
 // TestSessionBufferLimits holds that a refused value leaves all as it was, what the cell stored before included.
 func TestSessionBufferLimits(t *testing.T) {
 	t.Parallel()
-	store := new(fakeStore)
-	c := newTestCell(t, store)
-	largest := xs(MaxSessionValueBytes)
+	kept := new(fakeStore)
+	c := newTestCell(t, kept)
+	largest := xs(store.MaxSessionValueBytes)
 	c.mustPut("k", largest)
-	for _, text := range []string{xs(MaxSessionValueBytes + 1), `"` + strings.Repeat("é", 131_072) + `"`} {
+	for _, text := range []string{xs(store.MaxSessionValueBytes + 1), `"` + strings.Repeat("é", 131_072) + `"`} {
 		err := c.put("k", text)
-		if !errors.Is(err, ErrSessionRange) || errors.Is(err, ErrSessionFull) || !strings.Contains(err.Error(), "262144") {
+		if !errors.Is(err, store.ErrSessionRange) || errors.Is(err, store.ErrSessionFull) || !strings.Contains(err.Error(), "262144") {
 			t.Errorf("a value of %d bytes: %v", len(text), err)
 		}
 	}
@@ -202,7 +204,7 @@ func TestSessionBufferLimits(t *testing.T) {
 	}
 	full := func(key, text string) {
 		t.Helper()
-		if err := c.put(key, text); !errors.Is(err, ErrSessionFull) || !errors.Is(err, ErrSessionRange) || !strings.Contains(err.Error(), "1048576") {
+		if err := c.put(key, text); !errors.Is(err, store.ErrSessionFull) || !errors.Is(err, store.ErrSessionRange) || !strings.Contains(err.Error(), "1048576") {
 			t.Errorf("store(%q) of %d bytes into a full session: %v", key, len(text), err)
 		}
 	}
@@ -217,7 +219,7 @@ func TestSessionBufferLimits(t *testing.T) {
 	c.mustCommit()
 
 	// The committed values count for a cell that has not asked for them.
-	c = newTestCell(t, store)
+	c = newTestCell(t, kept)
 	full("e", "1")
 	c.want("e", "")
 	c.mustPut("d", "")
@@ -228,21 +230,21 @@ func TestSessionBufferLimits(t *testing.T) {
 func TestSessionBufferKeyLimit(t *testing.T) {
 	t.Parallel()
 	c := newTestCell(t, new(fakeStore))
-	for i := range MaxSessionKeys { // deletions of what is not there are kept for the commit too
+	for i := range store.MaxSessionKeys { // deletions of what is not there are kept for the commit too
 		c.mustPut(fmt.Sprint(i), "")
 	}
 	for _, text := range []string{"1", ""} {
-		if err := c.put("more", text); !errors.Is(err, ErrSessionFull) || !strings.Contains(err.Error(), "65536 keys") {
+		if err := c.put("more", text); !errors.Is(err, store.ErrSessionFull) || !strings.Contains(err.Error(), "65536 keys") {
 			t.Errorf("one change more: %v", err)
 		}
 	}
-	for i := range MaxSessionKeys {
+	for i := range store.MaxSessionKeys {
 		c.mustPut(fmt.Sprint(i), "1")
 	}
 	c.mustPut("0", "2") // what is replaced does not count
 	c.mustCommit()
 	c = newTestCell(t, c.session)
-	if err := c.put("more", "1"); !errors.Is(err, ErrSessionFull) {
+	if err := c.put("more", "1"); !errors.Is(err, store.ErrSessionFull) {
 		t.Errorf("one key more than are committed: %v", err)
 	}
 	c.mustPut("0", "")
@@ -253,8 +255,8 @@ func TestSessionBufferKeyLimit(t *testing.T) {
 // TestSessionBufferCells is case C062: what a cell stores is its own until it completes.
 func TestSessionBufferCells(t *testing.T) {
 	t.Parallel()
-	store := new(fakeStore)
-	parked, other, failed := newTestCell(t, store), newTestCell(t, store), newTestCell(t, store)
+	kept := new(fakeStore)
+	parked, other, failed := newTestCell(t, kept), newTestCell(t, kept), newTestCell(t, kept)
 	parked.mustPut("k", "7")
 	failed.mustPut("k", "9") // and is never committed
 	other.want("k", "")
@@ -263,18 +265,18 @@ func TestSessionBufferCells(t *testing.T) {
 	parked.mustCommit()
 	other.want("k", "") // it has loaded before
 	other.mustCommit()  // has nothing to commit
-	newTestCell(t, store).want("k", "8")
-	if store.commits != 1 {
-		t.Errorf("%d commits, not 1", store.commits)
+	newTestCell(t, kept).want("k", "8")
+	if kept.commits != 1 {
+		t.Errorf("%d commits, not 1", kept.commits)
 	}
 }
 
 // TestSessionBufferCommits holds that a later commit goes on top of the newer state and is checked again there.
 func TestSessionBufferCommits(t *testing.T) {
 	t.Parallel()
-	store := new(fakeStore)
-	largest := xs(MaxSessionValueBytes)
-	first, second, third := newTestCell(t, store), newTestCell(t, store), newTestCell(t, store)
+	kept := new(fakeStore)
+	largest := xs(store.MaxSessionValueBytes)
+	first, second, third := newTestCell(t, kept), newTestCell(t, kept), newTestCell(t, kept)
 	for _, c := range []testCell{first, second, third} {
 		c.want("a", "")
 	}
@@ -288,14 +290,14 @@ func TestSessionBufferCommits(t *testing.T) {
 	third.mustPut("c", "3")
 	first.mustCommit()
 	second.mustCommit()
-	c := newTestCell(t, store)
+	c := newTestCell(t, kept)
 	c.mustPut("f", largest)
 	c.mustCommit()
 	err := third.commit(t.Context())
-	if !errors.Is(err, ErrSessionFull) || !strings.HasPrefix(err.Error(), "nothing of what this program stored was kept") {
+	if !errors.Is(err, store.ErrSessionFull) || !strings.HasPrefix(err.Error(), "nothing of what this program stored was kept") {
 		t.Errorf("the commit that does not fit any more: %v", err)
 	}
-	c = newTestCell(t, store)
+	c = newTestCell(t, kept)
 	for key, text := range map[string]string{"a": largest, "b": "2", "c": largest, "d": "", "e": "", "f": largest} {
 		c.want(key, text)
 	}
@@ -304,8 +306,8 @@ func TestSessionBufferCommits(t *testing.T) {
 func TestSessionBufferStoreFails(t *testing.T) {
 	t.Parallel()
 	damaged := errors.New("entry 17 is malformed: repair the session")
-	store := &fakeStore{err: damaged}
-	c := newTestCell(t, store)
+	kept := &fakeStore{err: damaged}
+	c := newTestCell(t, kept)
 	for range 2 {
 		_, _, loading := c.load(t.Context(), quoted("k"))
 		for _, err := range []error{c.put("k", "1"), loading} {
@@ -314,27 +316,27 @@ func TestSessionBufferStoreFails(t *testing.T) {
 			}
 		}
 	}
-	store.err = nil
+	kept.err = nil
 	c.want("k", "") // it is tried again
 	c.mustPut("k", "1")
-	store.err = damaged
+	kept.err = damaged
 	if err := c.commit(t.Context()); !errors.Is(err, damaged) || !strings.HasPrefix(err.Error(), "it is not confirmed") {
 		t.Errorf("a commit that fails: %v", err)
 	}
-	store.err = nil
-	newTestCell(t, store).want("k", "")
+	kept.err = nil
+	newTestCell(t, kept).want("k", "")
 	c.mustCommit() // once is all
-	newTestCell(t, store).want("k", "")
-	if store.commits != 1 {
-		t.Errorf("%d commits, not 1", store.commits)
+	newTestCell(t, kept).want("k", "")
+	if kept.commits != 1 {
+		t.Errorf("%d commits, not 1", kept.commits)
 	}
 }
 
 func TestSessionBufferNetwork(t *testing.T) {
 	t.Parallel()
-	store := new(fakeStore)
-	c := newTestCell(t, store)
-	if err := c.store(t.Context(), quoted("k"), SessionValue{JSON: json.RawMessage("1"), Network: true}); err != nil {
+	kept := new(fakeStore)
+	c := newTestCell(t, kept)
+	if err := c.store(t.Context(), quoted("k"), store.SessionValue{JSON: json.RawMessage("1"), Network: true}); err != nil {
 		t.Fatal(err)
 	}
 	c.mustPut("own", "2")
@@ -348,14 +350,14 @@ func TestSessionBufferNetwork(t *testing.T) {
 	}
 	check(c)
 	c.mustCommit()
-	check(newTestCell(t, store))
+	check(newTestCell(t, kept))
 }
 
 func TestSessionBufferDetached(t *testing.T) {
 	t.Parallel()
 	c := newTestCell(t, new(fakeStore))
 	text := json.RawMessage(`"original"`)
-	if err := c.store(t.Context(), quoted("k"), SessionValue{JSON: text}); err != nil {
+	if err := c.store(t.Context(), quoted("k"), store.SessionValue{JSON: text}); err != nil {
 		t.Fatal(err)
 	}
 	copy(text, `"tampered"`)
@@ -372,8 +374,8 @@ func TestSessionBufferWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		cause := errors.New("the cell was given up")
-		store := &fakeStore{wait: make(chan struct{})}
-		c := newTestCell(t, store)
+		kept := &fakeStore{wait: make(chan struct{})}
+		c := newTestCell(t, kept)
 		run := func(call func(ctx context.Context) error) (cancel func(error), result chan error) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			result = make(chan error, 1)
@@ -382,7 +384,7 @@ func TestSessionBufferWaits(t *testing.T) {
 			return cancel, result
 		}
 		store1 := func(ctx context.Context) error {
-			return c.store(ctx, quoted("k"), SessionValue{JSON: json.RawMessage("1")})
+			return c.store(ctx, quoted("k"), store.SessionValue{JSON: json.RawMessage("1")})
 		}
 		load := func(ctx context.Context) error { _, _, err := c.load(ctx, quoted("k")); return err }
 
@@ -397,7 +399,7 @@ func TestSessionBufferWaits(t *testing.T) {
 		if err := <-first; err == nil || !strings.Contains(err.Error(), cause.Error()) {
 			t.Errorf("a call that waits for the store ends with %v", err)
 		}
-		close(store.wait) // the third has its turn now, and loads
+		close(kept.wait) // the third has its turn now, and loads
 		if err := <-third; err != nil {
 			t.Errorf("the call behind them: %v", err)
 		}
@@ -405,7 +407,7 @@ func TestSessionBufferWaits(t *testing.T) {
 			t.Error(err)
 		}
 
-		store.wait = make(chan struct{})
+		kept.wait = make(chan struct{})
 		cancel, committed := run(c.commit)
 		cancelLate, late := run(c.commit)
 		cancelLate(cause)
@@ -415,8 +417,8 @@ func TestSessionBufferWaits(t *testing.T) {
 				t.Errorf("a commit that is given up ends with %v", err)
 			}
 		}
-		store.wait = nil
-		newTestCell(t, store).want("k", "")
+		kept.wait = nil
+		newTestCell(t, kept).want("k", "")
 	})
 }
 
@@ -439,8 +441,8 @@ func TestSessionBufferDoneContext(t *testing.T) {
 
 func TestSessionBufferConcurrent(t *testing.T) {
 	t.Parallel()
-	store := new(fakeStore)
-	c := newTestCell(t, store)
+	kept := new(fakeStore)
+	c := newTestCell(t, kept)
 	var group sync.WaitGroup
 	for i := range 50 {
 		group.Go(func() {
@@ -452,10 +454,10 @@ func TestSessionBufferConcurrent(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if c.mustCommit(); store.loads != 1 {
-		t.Errorf("the session was loaded %d times", store.loads)
+	if c.mustCommit(); kept.loads != 1 {
+		t.Errorf("the session was loaded %d times", kept.loads)
 	}
-	c = newTestCell(t, store)
+	c = newTestCell(t, kept)
 	for i := range 50 {
 		c.want(fmt.Sprint(i), fmt.Sprint(i))
 	}
@@ -466,7 +468,7 @@ func TestSessionBufferModel(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(5) {
 		random := rand.New(rand.NewPCG(seed, 4))
-		store := new(fakeStore)
+		kept := new(fakeStore)
 		committed := map[string]string{}
 		total := func(m map[string]string) (n int) {
 			for _, text := range m {
@@ -475,18 +477,18 @@ func TestSessionBufferModel(t *testing.T) {
 			return n
 		}
 		for range 20 {
-			c, own, changed := newTestCell(t, store), maps.Clone(committed), false
+			c, own, changed := newTestCell(t, kept), maps.Clone(committed), false
 			for range random.IntN(40) {
 				key, text := fmt.Sprint(random.IntN(12)), ""
 				if random.IntN(4) > 0 {
-					text = xs(2 + random.IntN(MaxSessionValueBytes+10_000))
+					text = xs(2 + random.IntN(store.MaxSessionValueBytes+10_000))
 				}
 				next := maps.Clone(own)
 				if next[key] = text; text == "" {
 					delete(next, key)
 				}
-				fits := len(text) <= MaxSessionValueBytes && total(next) <= MaxSessionBytes
-				if err := c.put(key, text); (err == nil) != fits || err != nil && !errors.Is(err, ErrSessionRange) {
+				fits := len(text) <= store.MaxSessionValueBytes && total(next) <= store.MaxSessionBytes
+				if err := c.put(key, text); (err == nil) != fits || err != nil && !errors.Is(err, store.ErrSessionRange) {
 					t.Fatalf("seed %d: store of %d bytes onto %d: %v", seed, len(text), total(own), err)
 				}
 				if fits {
@@ -499,7 +501,7 @@ func TestSessionBufferModel(t *testing.T) {
 				committed = own
 			}
 		}
-		c := newTestCell(t, store)
+		c := newTestCell(t, kept)
 		for i := range 12 {
 			c.want(fmt.Sprint(i), committed[fmt.Sprint(i)])
 		}
@@ -514,8 +516,8 @@ func FuzzSessionKey(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		key, err := readSessionKey(text)
 		if err != nil {
-			if !errors.Is(err, ErrSessionKey) {
-				t.Fatalf("the error is no ErrSessionKey: %v", err)
+			if !errors.Is(err, store.ErrSessionKey) {
+				t.Fatalf("the error is no store.ErrSessionKey: %v", err)
 			}
 			return
 		}
@@ -523,7 +525,7 @@ func FuzzSessionKey(f *testing.F) {
 		if err := json.Unmarshal(text, &want); err != nil || want != key || !utf8.ValidString(key) {
 			t.Fatalf("%q is read as %q, not %q, %v", text, key, want, err)
 		}
-		if n := len(utf16.Encode([]rune(key))); n < 1 || n > MaxSessionKeyUnits {
+		if n := len(utf16.Encode([]rune(key))); n < 1 || n > store.MaxSessionKeyUnits {
 			t.Fatalf("a key of %d units was taken", n)
 		}
 	})
@@ -532,16 +534,16 @@ func FuzzSessionKey(f *testing.F) {
 // BenchmarkSessionBuffer is one cell over a session of 64 values of 16 KiB, full to the byte: it loads it, reads one value,
 // writes one and commits.
 func BenchmarkSessionBuffer(b *testing.B) {
-	store := NewMemoryStore()
-	c := newTestCell(b, store)
+	kept := NewMemoryStore()
+	c := newTestCell(b, kept)
 	for i := range 64 {
 		c.mustPut(fmt.Sprint(i), xs(16<<10))
 	}
 	c.mustCommit()
-	key, value := quoted("7"), SessionValue{JSON: json.RawMessage(xs(16 << 10))}
+	key, value := quoted("7"), store.SessionValue{JSON: json.RawMessage(xs(16 << 10))}
 	b.ReportAllocs()
 	for b.Loop() {
-		c := newSessionBuffer(store, "s")
+		c := newSessionBuffer(kept, "s")
 		if _, ok, err := c.load(b.Context(), key); !ok || err != nil {
 			b.Fatal(ok, err)
 		}
@@ -557,7 +559,7 @@ func BenchmarkSessionBuffer(b *testing.B) {
 // BenchmarkSessionBufferStore is one further store and load of a cell, of a small value.
 func BenchmarkSessionBufferStore(b *testing.B) {
 	c := newSessionBuffer(NewMemoryStore(), "s")
-	key, value := quoted("last seen"), SessionValue{JSON: json.RawMessage(`{"page":7,"id":"shp_000001"}`)}
+	key, value := quoted("last seen"), store.SessionValue{JSON: json.RawMessage(`{"page":7,"id":"shp_000001"}`)}
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := c.store(b.Context(), key, value); err != nil {

@@ -16,22 +16,23 @@ import (
 	"unicode/utf8"
 
 	"github.com/cellmode/cellmode/codemode"
+	"github.com/cellmode/cellmode/store"
 )
 
 // storeFuncs is a session store of two functions.
 type storeFuncs struct {
-	load   func(ctx context.Context) (map[string]codemode.SessionValue, error) // nil: nothing is stored
-	commit func(ctx context.Context, change codemode.SessionChange) error
+	load   func(ctx context.Context) (map[string]store.SessionValue, error) // nil: nothing is stored
+	commit func(ctx context.Context, change store.SessionChange) error
 }
 
-func (s *storeFuncs) LoadSession(ctx context.Context, _ string) (map[string]codemode.SessionValue, error) {
+func (s *storeFuncs) LoadSession(ctx context.Context, _ string) (map[string]store.SessionValue, error) {
 	if s.load == nil {
 		return nil, nil
 	}
 	return s.load(ctx)
 }
 
-func (s *storeFuncs) CommitSession(ctx context.Context, _ string, change codemode.SessionChange) error {
+func (s *storeFuncs) CommitSession(ctx context.Context, _ string, change store.SessionChange) error {
 	return s.commit(ctx, change)
 }
 
@@ -43,7 +44,7 @@ func TestFailedCellsCommitNothing(t *testing.T) {
 	stores := map[string]error{
 		"that keeps":   nil,
 		"that fails":   errors.New(strings.Repeat("\n", 3000)),
-		"that is full": fmt.Errorf("%w: there are other cells", codemode.ErrSessionFull),
+		"that is full": fmt.Errorf("%w: there are other cells", store.ErrSessionFull),
 	}
 	for name, failure := range stores {
 		for _, code := range []string{
@@ -53,8 +54,8 @@ func TestFailedCellsCommitNothing(t *testing.T) {
 			completed := false
 			for budget := 200; budget < 900; budget += 3 {
 				commits := 0
-				store := &storeFuncs{commit: func(context.Context, codemode.SessionChange) error { commits++; return failure }}
-				ex := must(rt.NewExecutor(catalog, &codemode.ExecutorOptions{SessionID: "s", Store: store, Model: codemode.Model{MaxResultChars: budget}}))
+				kept := &storeFuncs{commit: func(context.Context, store.SessionChange) error { commits++; return failure }}
+				ex := must(rt.NewExecutor(catalog, &codemode.ExecutorOptions{SessionID: "s", Store: kept, Model: codemode.Model{MaxResultChars: budget}}))
 				r := ex.Exec(t.Context(), codemode.ExecInput{Title: "t", Code: code})
 				switch r.Status {
 				case codemode.StatusFailed:
@@ -106,7 +107,7 @@ func TestCommitTime(t *testing.T) {
 			inBubble(t, nil, func(t *testing.T, b *bubble) {
 				var mu sync.Mutex
 				done := false
-				store := &storeFuncs{commit: func(ctx context.Context, _ codemode.SessionChange) error {
+				kept := &storeFuncs{commit: func(ctx context.Context, _ store.SessionChange) error {
 					given := ctx.Done()
 					if tt.ignores {
 						given = nil
@@ -121,7 +122,7 @@ func TestCommitTime(t *testing.T) {
 					done = true
 					return nil
 				}}
-				ex := keeping(t, b.runtime, store, nil)
+				ex := keeping(t, b.runtime, kept, nil)
 				began := time.Now()
 				// One that awaits its results does not wait for a fresh budget when there is little left of it; timers use it up.
 				r := ex.Exec(t.Context(), codemode.ExecInput{Title: "test", AwaitResults: true,
@@ -156,7 +157,7 @@ func TestCommitGivenUp(t *testing.T) {
 		} {
 			inBubble(t, nil, func(t *testing.T, b *bubble) {
 				release := make(chan struct{})
-				ex := keeping(t, b.runtime, &storeFuncs{commit: func(ctx context.Context, _ codemode.SessionChange) error {
+				ex := keeping(t, b.runtime, &storeFuncs{commit: func(ctx context.Context, _ store.SessionChange) error {
 					if ignores {
 						<-release
 						return nil
@@ -191,7 +192,7 @@ func TestLoadTime(t *testing.T) {
 				release := make(chan struct{})
 				commits := 0
 				ex := keeping(t, b.runtime, &storeFuncs{
-					load: func(ctx context.Context) (map[string]codemode.SessionValue, error) {
+					load: func(ctx context.Context) (map[string]store.SessionValue, error) {
 						given := ctx.Done()
 						if ignores {
 							given = nil
@@ -202,7 +203,7 @@ func TestLoadTime(t *testing.T) {
 						}
 						return nil, ctx.Err()
 					},
-					commit: func(context.Context, codemode.SessionChange) error { commits++; return nil },
+					commit: func(context.Context, store.SessionChange) error { commits++; return nil },
 				}, nil)
 				began := time.Now()
 				if r := ex.run(t.Context(), code); r.Code != codemode.CodeTimeout || time.Since(began) != codemode.DefaultTimeout {
@@ -263,7 +264,7 @@ func TestBrokenSessionStores(t *testing.T) {
 		"gives an error of no text":     {func(context.Context) error { return errors.New("a\xff\xfe\x00b") }, "a\ufffd\x00b"},
 		"gives an error of half a text": {func(context.Context) error { return errors.New(strings.Repeat("\xffa", 400)) }, "\ufffda"},
 		"gives another's error":         {func(context.Context) error { return context.DeadlineExceeded }, "deadline"},
-		"says that a key is bad":        {func(context.Context) error { return codemode.ErrSessionKey }, "key"},
+		"says that a key is bad":        {func(context.Context) error { return store.ErrSessionKey }, "key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -276,7 +277,7 @@ func TestBrokenSessionStores(t *testing.T) {
 					t.Errorf("%s tells the model %d bytes, want %q: %q", where, len(text), tt.want, text)
 				}
 			}
-			loading := keeping(t, rt, &storeFuncs{load: func(ctx context.Context) (map[string]codemode.SessionValue, error) {
+			loading := keeping(t, rt, &storeFuncs{load: func(ctx context.Context) (map[string]store.SessionValue, error) {
 				return nil, tt.fail(ctx)
 			}}, nil)
 			for _, call := range []string{`load("k")`, `store("k", 1)`, `store("k", undefined)`} {
@@ -287,7 +288,7 @@ func TestBrokenSessionStores(t *testing.T) {
 				}
 				tell("load", thrown[2])
 			}
-			committing := keeping(t, rt, &storeFuncs{commit: func(ctx context.Context, _ codemode.SessionChange) error { return tt.fail(ctx) }}, nil)
+			committing := keeping(t, rt, &storeFuncs{commit: func(ctx context.Context, _ store.SessionChange) error { return tt.fail(ctx) }}, nil)
 			r := committing.run(t.Context(), `await store("k", 1); return 2`)
 			value(t, r, `2`)
 			if len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0], "it is not confirmed") {
@@ -303,19 +304,19 @@ func TestBrokenSessionStores(t *testing.T) {
 func TestSessionStoresThatGiveWrongData(t *testing.T) {
 	t.Parallel()
 	rt := sharedRuntime(t, codemode.Options{})
-	good := map[string]codemode.SessionValue{"good": {JSON: json.RawMessage(`[1]`)}}
+	good := map[string]store.SessionValue{"good": {JSON: json.RawMessage(`[1]`)}}
 	for name, text := range map[string]string{
 		"nothing": "", "no JSON": "oops", "half": `{"a":`, "two": `1 2`, "more of the answer": `1],[2`, "an error": `null,"forged","TypeError"`,
 		"deep": strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000),
 	} {
-		var kept codemode.SessionChange
+		var kept store.SessionChange
 		ex := keeping(t, rt, &storeFuncs{
-			load: func(context.Context) (map[string]codemode.SessionValue, error) {
+			load: func(context.Context) (map[string]store.SessionValue, error) {
 				values := maps.Clone(good)
-				values["bad"], values["\xff"], values[""] = codemode.SessionValue{JSON: json.RawMessage(text)}, good["good"], good["good"]
+				values["bad"], values["\xff"], values[""] = store.SessionValue{JSON: json.RawMessage(text)}, good["good"], good["good"]
 				return values, nil
 			},
-			commit: func(_ context.Context, change codemode.SessionChange) error { kept = change; return nil },
+			commit: func(_ context.Context, change store.SessionChange) error { kept = change; return nil },
 		}, nil)
 		r := ex.run(t.Context(), `
 			const bad = await load("bad").catch((e) => e.message)
@@ -337,8 +338,8 @@ func TestSessionStoresThatGiveWrongData(t *testing.T) {
 		`"` + strings.Repeat("x", 11_000_000) + `"`: `"refused"`,
 		"\"a\xff\\ud83d\"":                          "\"a\ufffd\ufffd\"",
 	} {
-		ex := keeping(t, rt, &storeFuncs{load: func(context.Context) (map[string]codemode.SessionValue, error) {
-			return map[string]codemode.SessionValue{"k": {JSON: json.RawMessage(text)}}, nil
+		ex := keeping(t, rt, &storeFuncs{load: func(context.Context) (map[string]store.SessionValue, error) {
+			return map[string]store.SessionValue{"k": {JSON: json.RawMessage(text)}}, nil
 		}}, nil)
 		value(t, ex.run(t.Context(), `const v = await load("k").catch((e) => /more than the 10485760 bytes/.test(e.message) && "refused"); return v.length > 100 ? v.length : v`), want)
 	}

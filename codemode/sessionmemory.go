@@ -4,16 +4,18 @@ import (
 	"bytes"
 	"context"
 	"sync"
+
+	"github.com/cellmode/cellmode/store"
 )
 
 // MemoryStore is a [SessionStore] and a [CellStore] in the memory of this process: for tests, and for services whose sessions
-// and cells may end with it. It keeps every session until [MemoryStore.DeleteSession], each of up to [MaxSessionBytes] and
+// and cells may end with it. It keeps every session until [MemoryStore.DeleteSession], each of up to [store.MaxSessionBytes] and
 // its keys, and cells until they expire.
 //
 // It is safe for concurrent use, and ready as its zero value. It must not be copied.
 type MemoryStore struct {
 	mu       sync.RWMutex
-	sessions map[string]map[string]SessionValue // none of them empty
+	sessions map[string]map[string]store.SessionValue // none of them empty
 	cells    memoryCells
 }
 
@@ -25,13 +27,13 @@ func NewMemoryStore() *MemoryStore {
 }
 
 // LoadSession implements [SessionStore].
-func (m *MemoryStore) LoadSession(ctx context.Context, sessionID string) (map[string]SessionValue, error) {
+func (m *MemoryStore) LoadSession(ctx context.Context, sessionID string) (map[string]store.SessionValue, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	values := make(map[string]SessionValue, len(m.sessions[sessionID]))
+	values := make(map[string]store.SessionValue, len(m.sessions[sessionID]))
 	for key, value := range m.sessions[sessionID] {
 		value.JSON = bytes.Clone(value.JSON)
 		values[key] = value
@@ -40,7 +42,7 @@ func (m *MemoryStore) LoadSession(ctx context.Context, sessionID string) (map[st
 }
 
 // CommitSession implements [SessionStore].
-func (m *MemoryStore) CommitSession(ctx context.Context, sessionID string, change SessionChange) error {
+func (m *MemoryStore) CommitSession(ctx context.Context, sessionID string, change store.SessionChange) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if ctx.Err() != nil {
@@ -48,7 +50,7 @@ func (m *MemoryStore) CommitSession(ctx context.Context, sessionID string, chang
 	}
 	values := m.sessions[sessionID]
 	if values == nil {
-		values = map[string]SessionValue{}
+		values = map[string]store.SessionValue{}
 	}
 	if err := change.Apply(values); err != nil {
 		return err
@@ -58,7 +60,7 @@ func (m *MemoryStore) CommitSession(ctx context.Context, sessionID string, chang
 		return nil
 	}
 	if m.sessions == nil {
-		m.sessions = map[string]map[string]SessionValue{}
+		m.sessions = map[string]map[string]store.SessionValue{}
 	}
 	m.sessions[sessionID] = values
 	return nil

@@ -1,11 +1,15 @@
 package codemode
 
-import "maps"
+import (
+	"maps"
+
+	"github.com/cellmode/cellmode/store"
+)
 
 // savedSession is the session of a waiting cell in a store: what it saw, and which keys it has changed.
 type savedSession struct {
-	Values  map[string]SessionValue `json:"values"`
-	Changed []string                `json:"changed,omitempty"`
+	Values  map[string]store.SessionValue `json:"values"`
+	Changed []string                      `json:"changed,omitempty"`
 }
 
 // save gives what the cell sees of its session. No call is at work: the cell waits. It is nil if the session was not loaded
@@ -29,7 +33,7 @@ func (s *savedSession) buffer(e *Executor) *sessionBuffer {
 	b := newSessionBuffer(e.session, e.sessionKey)
 	b.values, b.changed = s.Values, map[string]struct{}{}
 	if b.values == nil {
-		b.values = map[string]SessionValue{}
+		b.values = map[string]store.SessionValue{}
 	}
 	for _, value := range b.values {
 		b.size += len(value.JSON)

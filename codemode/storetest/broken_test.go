@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/cellmode/cellmode/codemode"
+	"github.com/cellmode/cellmode/store"
 )
 
 // broken is a store in memory with a fault. Without one it is right.
@@ -28,20 +29,20 @@ type broken struct {
 	// text gives what is kept in the place of a text.
 	text func(json.RawMessage) json.RawMessage
 	// before sees a change first. If it does not want to go on, its error is the result.
-	before func(ctx context.Context, session sessionValues, change *codemode.SessionChange) (goOn bool, err error)
+	before func(ctx context.Context, session sessionValues, change *store.SessionChange) (goOn bool, err error)
 	// apply does the work of SessionChange.Apply.
-	apply func(session sessionValues, change codemode.SessionChange) error
+	apply func(session sessionValues, change store.SessionChange) error
 	// commit does all the work.
-	commit func(b *broken, id string, change codemode.SessionChange) error
+	commit func(b *broken, id string, change store.SessionChange) error
 	// load gives what LoadSession gives, in the place of a copy of the session. mu is held.
 	load func(b *broken, id string) (sessionValues, error)
 	// patient makes LoadSession not look at its context.
 	patient bool
 }
 
-type sessionValues = map[string]codemode.SessionValue
+type sessionValues = map[string]store.SessionValue
 
-func (b *broken) LoadSession(ctx context.Context, id string) (map[string]codemode.SessionValue, error) {
+func (b *broken) LoadSession(ctx context.Context, id string) (map[string]store.SessionValue, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if ctx.Err() != nil && !b.patient {
@@ -56,13 +57,13 @@ func (b *broken) LoadSession(ctx context.Context, id string) (map[string]codemod
 	return detached(b.sessions[id]), nil
 }
 
-func (b *broken) CommitSession(ctx context.Context, id string, change codemode.SessionChange) error {
+func (b *broken) CommitSession(ctx context.Context, id string, change store.SessionChange) error {
 	if b.id != nil {
 		id = b.id(id)
 	}
-	mine := codemode.SessionChange{Set: maps.Clone(change.Set), Delete: slices.Clone(change.Delete)}
+	mine := store.SessionChange{Set: maps.Clone(change.Set), Delete: slices.Clone(change.Delete)}
 	if b.key != nil {
-		mine = codemode.SessionChange{Set: sessionValues{}}
+		mine = store.SessionChange{Set: sessionValues{}}
 		for key, value := range change.Set {
 			mine.Set[b.key(key)] = value
 		}
@@ -107,13 +108,13 @@ func (b *broken) session(id string) sessionValues {
 func detached(session sessionValues) sessionValues {
 	own := sessionValues{}
 	for key, value := range session {
-		own[key] = codemode.SessionValue{JSON: bytes.Clone(value.JSON), Network: value.Network}
+		own[key] = store.SessionValue{JSON: bytes.Clone(value.JSON), Network: value.Network}
 	}
 	return own
 }
 
 // force makes a change without a look at it.
-func force(session sessionValues, change codemode.SessionChange) {
+func force(session sessionValues, change store.SessionChange) {
 	for _, key := range change.Delete {
 		delete(session, key)
 	}
@@ -121,8 +122,8 @@ func force(session sessionValues, change codemode.SessionChange) {
 }
 
 // despite is an apply that makes a change that is refused with the error, if it is not one of the others.
-func despite(err error, others ...error) func(sessionValues, codemode.SessionChange) error {
-	return func(session sessionValues, change codemode.SessionChange) error {
+func despite(err error, others ...error) func(sessionValues, store.SessionChange) error {
+	return func(session sessionValues, change store.SessionChange) error {
 		got := change.Apply(session)
 		if errors.Is(got, err) && !slices.ContainsFunc(others, func(o error) bool { return errors.Is(got, o) }) {
 			force(session, change)
@@ -133,19 +134,19 @@ func despite(err error, others ...error) func(sessionValues, codemode.SessionCha
 }
 
 // refuses is an apply that refuses, as a full session, what a function does not like in its outcome.
-func refuses(bad func(sessionValues) bool) func(sessionValues, codemode.SessionChange) error {
-	return func(session sessionValues, change codemode.SessionChange) error {
+func refuses(bad func(sessionValues) bool) func(sessionValues, store.SessionChange) error {
+	return func(session sessionValues, change store.SessionChange) error {
 		after := detached(session)
 		if force(after, change); bad(after) {
-			return codemode.ErrSessionFull
+			return store.ErrSessionFull
 		}
 		return change.Apply(session)
 	}
 }
 
 // half is an apply that makes a part of the change before it looks at it.
-func half(part func(codemode.SessionChange) codemode.SessionChange) func(sessionValues, codemode.SessionChange) error {
-	return func(session sessionValues, change codemode.SessionChange) error {
+func half(part func(store.SessionChange) store.SessionChange) func(sessionValues, store.SessionChange) error {
+	return func(session sessionValues, change store.SessionChange) error {
 		force(session, part(change))
 		return change.Apply(session)
 	}
@@ -173,10 +174,10 @@ var faults = []struct {
 	}}, []string{"an unknown session is empty"}},
 	{"an unknown session has something", broken{load: func(b *broken, id string) (sessionValues, error) {
 		own := detached(b.sessions[id])
-		own["version"] = codemode.SessionValue{JSON: json.RawMessage("1")}
+		own["version"] = store.SessionValue{JSON: json.RawMessage("1")}
 		return own, nil
 	}}, []string{"an unknown session is empty", "values are set"}},
-	{"deleting what is not there is an error", broken{apply: func(session sessionValues, change codemode.SessionChange) error {
+	{"deleting what is not there is an error", broken{apply: func(session sessionValues, change store.SessionChange) error {
 		for _, key := range change.Delete {
 			if _, ok := session[key]; !ok {
 				return errors.New("no such key")
@@ -184,23 +185,23 @@ var faults = []struct {
 		}
 		return change.Apply(session)
 	}}, []string{"an unknown session is empty", "values are set"}},
-	{"nothing is deleted", broken{apply: func(session sessionValues, change codemode.SessionChange) error {
+	{"nothing is deleted", broken{apply: func(session sessionValues, change store.SessionChange) error {
 		change.Delete = nil
 		return change.Apply(session)
 	}}, []string{"values are set", "keys are kept", "what a change deletes", "the order", "sessions are apart"}},
-	{"nothing is replaced", broken{apply: func(session sessionValues, change codemode.SessionChange) error {
+	{"nothing is replaced", broken{apply: func(session sessionValues, change store.SessionChange) error {
 		change.Set = maps.Clone(change.Set)
-		maps.DeleteFunc(change.Set, func(key string, _ codemode.SessionValue) bool { _, ok := session[key]; return ok })
+		maps.DeleteFunc(change.Set, func(key string, _ store.SessionValue) bool { _, ok := session[key]; return ok })
 		return change.Apply(session)
 	}}, []string{"values are set", "keys are kept", "the order", "a session has a limit"}},
-	{"null deletes", broken{apply: func(session sessionValues, change codemode.SessionChange) error {
+	{"null deletes", broken{apply: func(session sessionValues, change store.SessionChange) error {
 		err := change.Apply(session)
-		maps.DeleteFunc(session, func(_ string, value codemode.SessionValue) bool { return string(value.JSON) == "null" })
+		maps.DeleteFunc(session, func(_ string, value store.SessionValue) bool { return string(value.JSON) == "null" })
 		return err
 	}}, []string{"values are set", "values are kept"}},
-	{"a deletion comes again with the next change", broken{commit: func() func(b *broken, id string, change codemode.SessionChange) error {
+	{"a deletion comes again with the next change", broken{commit: func() func(b *broken, id string, change store.SessionChange) error {
 		last := map[string][]string{}
-		return func(b *broken, id string, change codemode.SessionChange) error {
+		return func(b *broken, id string, change store.SessionChange) error {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			if err := change.Apply(b.session(id)); err != nil {
@@ -215,24 +216,24 @@ var faults = []struct {
 			return nil
 		}
 	}()}, []string{"the order"}},
-	{"marks are lost", broken{apply: func(session sessionValues, change codemode.SessionChange) error {
+	{"marks are lost", broken{apply: func(session sessionValues, change store.SessionChange) error {
 		err := change.Apply(session)
 		for key, value := range session {
-			session[key] = codemode.SessionValue{JSON: value.JSON}
+			session[key] = store.SessionValue{JSON: value.JSON}
 		}
 		return err
 	}}, []string{"the network mark"}},
-	{"marks stay with the key", broken{apply: func(session sessionValues, change codemode.SessionChange) error {
+	{"marks stay with the key", broken{apply: func(session sessionValues, change store.SessionChange) error {
 		for key, value := range change.Set {
 			value.Network = value.Network || session[key].Network
 			change.Set[key] = value
 		}
 		return change.Apply(session)
 	}}, []string{"the network mark"}},
-	{"the mark is that of the whole change", broken{apply: func(session sessionValues, change codemode.SessionChange) error {
-		any := slices.ContainsFunc(slices.Collect(maps.Values(change.Set)), func(v codemode.SessionValue) bool { return v.Network })
+	{"the mark is that of the whole change", broken{apply: func(session sessionValues, change store.SessionChange) error {
+		any := slices.ContainsFunc(slices.Collect(maps.Values(change.Set)), func(v store.SessionValue) bool { return v.Network })
 		for key, value := range change.Set {
-			change.Set[key] = codemode.SessionValue{JSON: value.JSON, Network: any}
+			change.Set[key] = store.SessionValue{JSON: value.JSON, Network: any}
 		}
 		return change.Apply(session)
 	}}, []string{"the network mark"}},
@@ -269,71 +270,71 @@ var faults = []struct {
 		return strings.ToValidUTF8(key[:min(len(key), 255)], "")
 	}}, []string{"keys are kept", "bad keys"}},
 	{"keys are made valid", broken{key: func(key string) string { return strings.ToValidUTF8(key, "\ufffd") }}, []string{"bad keys"}},
-	{"keys are not checked", broken{apply: despite(codemode.ErrSessionKey)}, []string{"bad keys"}},
-	{"values are not checked", broken{apply: despite(codemode.ErrSessionValue)}, []string{"bad values"}},
-	{"a value has no limit", broken{apply: despite(codemode.ErrSessionRange, codemode.ErrSessionFull)}, []string{"a value has a limit"}},
+	{"keys are not checked", broken{apply: despite(store.ErrSessionKey)}, []string{"bad keys"}},
+	{"values are not checked", broken{apply: despite(store.ErrSessionValue)}, []string{"bad values"}},
+	{"a value has no limit", broken{apply: despite(store.ErrSessionRange, store.ErrSessionFull)}, []string{"a value has a limit"}},
 	{"a value must be below its limit", broken{apply: refuses(func(session sessionValues) bool {
-		return slices.ContainsFunc(slices.Collect(maps.Values(session)), func(v codemode.SessionValue) bool {
-			return len(v.JSON) >= codemode.MaxSessionValueBytes
+		return slices.ContainsFunc(slices.Collect(maps.Values(session)), func(v store.SessionValue) bool {
+			return len(v.JSON) >= store.MaxSessionValueBytes
 		})
 	})}, []string{"a value has a limit", "a session has a limit"}},
-	{"a large value is called a full session", broken{apply: func(session sessionValues, change codemode.SessionChange) error {
-		if err := change.Apply(session); errors.Is(err, codemode.ErrSessionRange) {
-			return codemode.ErrSessionFull
+	{"a large value is called a full session", broken{apply: func(session sessionValues, change store.SessionChange) error {
+		if err := change.Apply(session); errors.Is(err, store.ErrSessionRange) {
+			return store.ErrSessionFull
 		} else {
 			return err
 		}
 	}}, []string{"a value has a limit"}},
-	{"a session has no limit", broken{apply: despite(codemode.ErrSessionFull)}, []string{"a session has a limit", "the number of keys", "a change that does not fit", "parallel commits keep"}},
+	{"a session has no limit", broken{apply: despite(store.ErrSessionFull)}, []string{"a session has a limit", "the number of keys", "a change that does not fit", "parallel commits keep"}},
 	{"a session must be below its limit", broken{apply: refuses(func(session sessionValues) bool {
-		return size(session, false) >= codemode.MaxSessionBytes
+		return size(session, false) >= store.MaxSessionBytes
 	})}, []string{"a session has a limit"}},
 	{"keys count", broken{apply: refuses(func(session sessionValues) bool {
-		return size(session, true) > codemode.MaxSessionBytes
+		return size(session, true) > store.MaxSessionBytes
 	})}, []string{"a session has a limit"}},
-	{"what is replaced counts", broken{apply: func(session sessionValues, change codemode.SessionChange) error {
-		if size(session, false)+size(change.Set, false) > codemode.MaxSessionBytes {
-			return codemode.ErrSessionFull
+	{"what is replaced counts", broken{apply: func(session sessionValues, change store.SessionChange) error {
+		if size(session, false)+size(change.Set, false) > store.MaxSessionBytes {
+			return store.ErrSessionFull
 		}
 		return change.Apply(session)
 	}}, []string{"a session has a limit", "what a change deletes"}},
-	{"a full session is any error", broken{apply: func(session sessionValues, change codemode.SessionChange) error {
+	{"a full session is any error", broken{apply: func(session sessionValues, change store.SessionChange) error {
 		if err := change.Apply(session); err != nil {
 			return errors.New(err.Error())
 		}
 		return nil
 	}}, []string{"a session has a limit", "a value has a limit", "bad keys", "bad values", "the number of keys", "a change that does not fit"}},
 	{"there are fewer keys", broken{apply: refuses(func(session sessionValues) bool {
-		return len(session) >= codemode.MaxSessionKeys
+		return len(session) >= store.MaxSessionKeys
 	})}, []string{"the number of keys"}},
-	{"there are more keys", broken{apply: func(session sessionValues, change codemode.SessionChange) error {
-		if err := change.Apply(session); err == nil || size(session, false) > codemode.MaxSessionBytes/2 {
+	{"there are more keys", broken{apply: func(session sessionValues, change store.SessionChange) error {
+		if err := change.Apply(session); err == nil || size(session, false) > store.MaxSessionBytes/2 {
 			return err
 		}
 		force(session, change)
 		return nil
 	}}, []string{"the number of keys"}},
-	{"deletions are made whatever comes", broken{apply: half(func(change codemode.SessionChange) codemode.SessionChange {
-		return codemode.SessionChange{Delete: change.Delete}
+	{"deletions are made whatever comes", broken{apply: half(func(change store.SessionChange) store.SessionChange {
+		return store.SessionChange{Delete: change.Delete}
 	})}, []string{"a change that does not fit", "bad keys", "bad values"}},
-	{"small values are set whatever comes", broken{apply: half(func(change codemode.SessionChange) codemode.SessionChange {
+	{"small values are set whatever comes", broken{apply: half(func(change store.SessionChange) store.SessionChange {
 		set := maps.Clone(change.Set)
-		maps.DeleteFunc(set, func(_ string, v codemode.SessionValue) bool { return len(v.JSON) > 10 })
-		return codemode.SessionChange{Set: set}
+		maps.DeleteFunc(set, func(_ string, v store.SessionValue) bool { return len(v.JSON) > 10 })
+		return store.SessionChange{Set: set}
 	})}, []string{"a change that does not fit", "a value has a limit", "bad keys", "bad values"}},
-	{"deletions come last", broken{apply: func(session sessionValues, change codemode.SessionChange) error {
-		if err := (codemode.SessionChange{Set: change.Set}).Apply(session); err != nil {
+	{"deletions come last", broken{apply: func(session sessionValues, change store.SessionChange) error {
+		if err := (store.SessionChange{Set: change.Set}).Apply(session); err != nil {
 			return err
 		}
-		return codemode.SessionChange{Delete: change.Delete}.Apply(session)
+		return store.SessionChange{Delete: change.Delete}.Apply(session)
 	}}, []string{"what a change deletes", "the number of keys"}},
-	{"a key deleted twice makes room twice", broken{apply: func(session sessionValues, change codemode.SessionChange) error {
+	{"a key deleted twice makes room twice", broken{apply: func(session sessionValues, change store.SessionChange) error {
 		room, after := 0, detached(session)
 		for _, key := range change.Delete {
 			room += len(session[key].JSON)
 		}
 		force(after, change)
-		if size(session, false)-room+size(change.Set, false) > codemode.MaxSessionBytes {
+		if size(session, false)-room+size(change.Set, false) > store.MaxSessionBytes {
 			return change.Apply(session)
 		}
 		force(session, change)
@@ -343,19 +344,19 @@ var faults = []struct {
 	{"ids are trimmed", broken{id: trimmed}, []string{"sessions are apart"}},
 	{"ids end at NUL", broken{id: untilNUL}, []string{"sessions are apart"}},
 	{"there is one session", broken{id: func(string) string { return "" }}, []string{"sessions are apart", "parallel commits are all kept"}},
-	{"sessions share their limit", broken{commit: func(b *broken, id string, change codemode.SessionChange) error {
+	{"sessions share their limit", broken{commit: func(b *broken, id string, change store.SessionChange) error {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		total := size(change.Set, false)
 		for _, session := range b.sessions {
 			total += size(session, false)
 		}
-		if total > codemode.MaxSessionBytes {
-			return codemode.ErrSessionFull
+		if total > store.MaxSessionBytes {
+			return store.ErrSessionFull
 		}
 		return change.Apply(b.session(id))
 	}}, []string{"sessions are apart"}},
-	{"texts are those of the change", broken{apply: func(session sessionValues, change codemode.SessionChange) error {
+	{"texts are those of the change", broken{apply: func(session sessionValues, change store.SessionChange) error {
 		err := change.Apply(session)
 		maps.Copy(session, change.Set)
 		return err
@@ -366,7 +367,7 @@ var faults = []struct {
 	{"the map is that of the store", broken{load: func(b *broken, id string) (sessionValues, error) {
 		return b.session(id), nil
 	}}, []string{"what is loaded is detached"}},
-	{"commits write back what they have read", broken{commit: func(b *broken, id string, change codemode.SessionChange) error {
+	{"commits write back what they have read", broken{commit: func(b *broken, id string, change store.SessionChange) error {
 		b.mu.Lock()
 		read := detached(b.session(id))
 		b.mu.Unlock()
@@ -379,7 +380,7 @@ var faults = []struct {
 		b.sessions[id] = read
 		return nil
 	}}, []string{"parallel commits are all kept"}},
-	{"commits check what was there before", broken{commit: func(b *broken, id string, change codemode.SessionChange) error {
+	{"commits check what was there before", broken{commit: func(b *broken, id string, change store.SessionChange) error {
 		b.mu.Lock()
 		read := detached(b.session(id))
 		b.mu.Unlock()
@@ -392,7 +393,7 @@ var faults = []struct {
 		force(b.session(id), change)
 		return nil
 	}}, []string{"parallel commits keep the limit"}},
-	{"commits delete first", broken{commit: func(b *broken, id string, change codemode.SessionChange) error {
+	{"commits delete first", broken{commit: func(b *broken, id string, change store.SessionChange) error {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if err := change.Apply(detached(b.session(id))); err != nil {
@@ -405,19 +406,19 @@ var faults = []struct {
 		force(b.session(id), change)
 		return nil
 	}}, []string{"a load never sees"}},
-	{"commits are made in two steps", broken{commit: func(b *broken, id string, change codemode.SessionChange) error {
+	{"commits are made in two steps", broken{commit: func(b *broken, id string, change store.SessionChange) error {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if err := change.Apply(detached(b.session(id))); err != nil {
 			return err
 		}
-		force(b.session(id), codemode.SessionChange{Delete: change.Delete})
+		force(b.session(id), store.SessionChange{Delete: change.Delete})
 		b.mu.Unlock()
 		time.Sleep(time.Millisecond)
 		b.mu.Lock()
 		for key := range change.Set { // half of it, in no order
 			if len(change.Set) > 10 {
-				force(b.session(id), codemode.SessionChange{Set: sessionValues{key: change.Set[key]}})
+				force(b.session(id), store.SessionChange{Set: sessionValues{key: change.Set[key]}})
 				delete(change.Set, key)
 			}
 		}
@@ -428,15 +429,15 @@ var faults = []struct {
 		return nil
 	}}, []string{"a load never sees"}},
 	{"loads ignore contexts", broken{patient: true}, []string{"a done context"}},
-	{"commits ignore contexts", broken{before: func(context.Context, sessionValues, *codemode.SessionChange) (bool, error) {
+	{"commits ignore contexts", broken{before: func(context.Context, sessionValues, *store.SessionChange) (bool, error) {
 		return true, nil
 	}}, []string{"a done context"}},
-	{"contexts are looked at when all is done", broken{before: func(ctx context.Context, session sessionValues, change *codemode.SessionChange) (bool, error) {
+	{"contexts are looked at when all is done", broken{before: func(ctx context.Context, session sessionValues, change *store.SessionChange) (bool, error) {
 		return false, errors.Join(change.Apply(session), ctx.Err())
 	}}, []string{"a done context"}},
-	{"a commit works once", broken{before: func() func(ctx context.Context, _ sessionValues, _ *codemode.SessionChange) (bool, error) {
+	{"a commit works once", broken{before: func() func(ctx context.Context, _ sessionValues, _ *store.SessionChange) (bool, error) {
 		stuck := false
-		return func(ctx context.Context, _ sessionValues, _ *codemode.SessionChange) (bool, error) {
+		return func(ctx context.Context, _ sessionValues, _ *store.SessionChange) (bool, error) {
 			if stuck = stuck || ctx.Err() != nil; stuck {
 				return false, context.Canceled
 			}

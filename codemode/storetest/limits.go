@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cellmode/cellmode/codemode"
+	"github.com/cellmode/cellmode/store"
 )
 
 // textOf is a JSON string of so many bytes.
@@ -19,18 +20,18 @@ func textOf(size int) string {
 func full() values {
 	set := values{}
 	for _, key := range []string{"a", "b", "c", "d"} {
-		set[key] = textOf(codemode.MaxSessionBytes / 4)
+		set[key] = textOf(store.MaxSessionBytes / 4)
 	}
 	return set
 }
 
 func valueLimit(ctx context.Context, s codemode.SessionStore) error {
-	largest := textOf(codemode.MaxSessionValueBytes)
-	accented := `"` + strings.Repeat("é", codemode.MaxSessionValueBytes/2) + `"` // in range if characters were counted
+	largest := textOf(store.MaxSessionValueBytes)
+	accented := `"` + strings.Repeat("é", store.MaxSessionValueBytes/2) + `"` // in range if characters were counted
 	refuse := func(what, text string) func() error {
 		return func() error {
 			err := commit(ctx, s, "s", values{"k": text, "other": "1"})
-			if !errors.Is(err, codemode.ErrSessionRange) || errors.Is(err, codemode.ErrSessionFull) {
+			if !errors.Is(err, store.ErrSessionRange) || errors.Is(err, store.ErrSessionFull) {
 				return fmt.Errorf("CommitSession of %s gives the error %v, not one that is ErrSessionRange and not ErrSessionFull", what, err)
 			}
 			return holds(ctx, s, "s", values{"k": largest})
@@ -39,22 +40,22 @@ func valueLimit(ctx context.Context, s codemode.SessionStore) error {
 	return steps(
 		func() error { return mustCommit(ctx, s, "s", values{"k": largest}) },
 		func() error { return holds(ctx, s, "s", values{"k": largest}) },
-		refuse("a value one byte too large", textOf(codemode.MaxSessionValueBytes+1)),
+		refuse("a value one byte too large", textOf(store.MaxSessionValueBytes+1)),
 		refuse("a value of too many bytes in fewer characters", accented),
 	)
 }
 
 func sessionLimit(ctx context.Context, s codemode.SessionStore) error {
 	want := full()
-	longest := strings.Repeat("日", codemode.MaxSessionKeyUnits)
+	longest := strings.Repeat("日", store.MaxSessionKeyUnits)
 	return steps(
 		func() error { return mustCommit(ctx, s, "s", want) },
 		func() error { return holds(ctx, s, "s", want) },
 		func() error {
-			return mustRefuse(ctx, s, "one more byte", codemode.ErrSessionFull, values{"e": "1"})
+			return mustRefuse(ctx, s, "one more byte", store.ErrSessionFull, values{"e": "1"})
 		},
 		func() error {
-			if !errors.Is(commit(ctx, s, "s", values{"e": "1"}), codemode.ErrSessionRange) {
+			if !errors.Is(commit(ctx, s, "s", values{"e": "1"}), store.ErrSessionRange) {
 				return errors.New("the error of a full session is not ErrSessionRange")
 			}
 			return holds(ctx, s, "s", want)
@@ -62,28 +63,28 @@ func sessionLimit(ctx context.Context, s codemode.SessionStore) error {
 		// A value that is replaced does not count.
 		func() error { return mustCommit(ctx, s, "s", values{"a": strings.ReplaceAll(want["a"], "x", "y")}) },
 		func() error {
-			return mustCommit(ctx, s, "s", values{"a": textOf(codemode.MaxSessionBytes/4 - 3)})
+			return mustCommit(ctx, s, "s", values{"a": textOf(store.MaxSessionBytes/4 - 3)})
 		},
 		// Keys do not count: three bytes are left, for a value of one and one of two.
 		func() error { return mustCommit(ctx, s, "s", values{longest: "1", "e": "10"}) },
 		func() error {
-			return mustRefuse(ctx, s, "one more byte in a value there is", codemode.ErrSessionFull, values{"e": "100"})
+			return mustRefuse(ctx, s, "one more byte in a value there is", store.ErrSessionFull, values{"e": "100"})
 		},
 		func() error {
-			want["a"], want[longest], want["e"] = textOf(codemode.MaxSessionBytes/4-3), "1", "10"
+			want["a"], want[longest], want["e"] = textOf(store.MaxSessionBytes/4-3), "1", "10"
 			return holds(ctx, s, "s", want)
 		},
 	)
 }
 
 func keyLimit(ctx context.Context, s codemode.SessionStore) error {
-	all := make(values, codemode.MaxSessionKeys)
-	for i := range codemode.MaxSessionKeys {
+	all := make(values, store.MaxSessionKeys)
+	for i := range store.MaxSessionKeys {
 		all[fmt.Sprint("k", i)] = "1"
 	}
 	return steps(
 		func() error { return mustCommit(ctx, s, "s", all) },
-		func() error { return mustRefuse(ctx, s, "one key more", codemode.ErrSessionFull, values{"more": "1"}) },
+		func() error { return mustRefuse(ctx, s, "one key more", store.ErrSessionFull, values{"more": "1"}) },
 		func() error {
 			delete(all, "k0")
 			all["k1"], all["more"] = "2", "1"
@@ -99,12 +100,12 @@ func atomicChange(ctx context.Context, s codemode.SessionStore) error {
 	want["gone"], want["small"] = "1", "2"
 	change := values{"small": "3", "z": "4"} // fit by themselves
 	for _, key := range []string{"d", "e"} { // do not, whichever is the last
-		change[key] = textOf(codemode.MaxSessionValueBytes)
+		change[key] = textOf(store.MaxSessionValueBytes)
 	}
 	return steps(
 		func() error { return mustCommit(ctx, s, "s", want) },
 		func() error {
-			return mustRefuse(ctx, s, "more than fits", codemode.ErrSessionFull, change, "gone", "missing")
+			return mustRefuse(ctx, s, "more than fits", store.ErrSessionFull, change, "gone", "missing")
 		},
 		func() error { return holds(ctx, s, "s", want) },
 	)
@@ -116,12 +117,12 @@ func deletedMakesRoom(ctx context.Context, s codemode.SessionStore) error {
 		if err := steps(
 			func() error { return mustCommit(ctx, s, "s", want) },
 			func() error {
-				return mustCommit(ctx, s, "s", values{"e": textOf(codemode.MaxSessionValueBytes), "b": "1"}, "a", "a", "missing")
+				return mustCommit(ctx, s, "s", values{"e": textOf(store.MaxSessionValueBytes), "b": "1"}, "a", "a", "missing")
 			},
 			// Three quarters and one byte are taken. A key that is deleted twice makes room once.
 			func() error {
-				return mustRefuse(ctx, s, "a value too many", codemode.ErrSessionFull,
-					values{"f": textOf(codemode.MaxSessionValueBytes), "g": textOf(codemode.MaxSessionValueBytes)}, "c", "c")
+				return mustRefuse(ctx, s, "a value too many", store.ErrSessionFull,
+					values{"f": textOf(store.MaxSessionValueBytes), "g": textOf(store.MaxSessionValueBytes)}, "c", "c")
 			},
 			func() error {
 				return holds(ctx, s, "s", values{"e": want["a"], "b": "1", "c": want["c"], "d": want["d"]})

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cellmode/cellmode/codemode"
+	"github.com/cellmode/cellmode/store"
 )
 
 func separateSessions(ctx context.Context, s codemode.SessionStore) error {
@@ -25,7 +26,7 @@ func separateSessions(ctx context.Context, s codemode.SessionStore) error {
 		if err := steps(
 			func() error { return holds(ctx, s, session, values{"k": fmt.Sprint(i), "gone": "1"}) },
 			func() error {
-				return mustCommit(ctx, s, session, values{"large": textOf(codemode.MaxSessionValueBytes)}, "gone")
+				return mustCommit(ctx, s, session, values{"large": textOf(store.MaxSessionValueBytes)}, "gone")
 			},
 			func() error { return mustCommit(ctx, s, session, nil, "large") },
 			func() error { return holds(ctx, s, session, values{"k": fmt.Sprint(i)}) },
@@ -41,7 +42,7 @@ func separateSessions(ctx context.Context, s codemode.SessionStore) error {
 
 func detachedChange(ctx context.Context, s codemode.SessionStore) error {
 	text := json.RawMessage(`"original"`)
-	change := codemode.SessionChange{Set: map[string]codemode.SessionValue{"k": {JSON: text}}, Delete: []string{"gone"}}
+	change := store.SessionChange{Set: map[string]store.SessionValue{"k": {JSON: text}}, Delete: []string{"gone"}}
 	if err := steps(
 		func() error { return mustCommit(ctx, s, "s", values{"gone": "1", "stays": "2"}) },
 		func() error { return s.CommitSession(ctx, "s", change) },
@@ -52,7 +53,7 @@ func detachedChange(ctx context.Context, s codemode.SessionStore) error {
 		return errors.New("CommitSession has altered the change that it was given")
 	}
 	copy(text, `"tampered"`)
-	change.Set["more"] = codemode.SessionValue{JSON: json.RawMessage("3")}
+	change.Set["more"] = store.SessionValue{JSON: json.RawMessage("3")}
 	change.Delete[0] = "stays"
 	return holds(ctx, s, "s", values{"k": `"original"`, "stays": "2"})
 }
@@ -68,7 +69,7 @@ func detachedLoad(ctx context.Context, s codemode.SessionStore) error {
 		}
 		copy(loaded["k"].JSON, `"tampered"`)
 		delete(loaded, "stays")
-		loaded["more"] = codemode.SessionValue{JSON: json.RawMessage("3")}
+		loaded["more"] = store.SessionValue{JSON: json.RawMessage("3")}
 		if err := holds(ctx, s, "s", values{"k": `"original"`, "stays": "2"}); err != nil {
 			return err
 		}
@@ -122,18 +123,18 @@ func parallelCommits(ctx context.Context, s codemode.SessionStore) error {
 }
 
 func parallelLimit(ctx context.Context, s codemode.SessionStore) error {
-	const room = codemode.MaxSessionBytes / codemode.MaxSessionValueBytes
+	const room = store.MaxSessionBytes / store.MaxSessionValueBytes
 	var mu sync.Mutex
 	want := values{}
 	err := parallel(3*room, func(w int) error {
-		set := values{fmt.Sprint(w): textOf(codemode.MaxSessionValueBytes)}
+		set := values{fmt.Sprint(w): textOf(store.MaxSessionValueBytes)}
 		switch err := commit(ctx, s, "s", set); {
 		case err == nil:
 			mu.Lock()
 			defer mu.Unlock()
-			want[fmt.Sprint(w)] = textOf(codemode.MaxSessionValueBytes)
+			want[fmt.Sprint(w)] = textOf(store.MaxSessionValueBytes)
 			return nil
-		case errors.Is(err, codemode.ErrSessionFull):
+		case errors.Is(err, store.ErrSessionFull):
 			return nil
 		default:
 			return err

@@ -31,6 +31,7 @@ import (
 	"testing"
 
 	"github.com/cellmode/cellmode/codemode"
+	"github.com/cellmode/cellmode/store"
 )
 
 // TestSessionStore runs one parallel subtest for each rule that a session store keeps. open gives an empty store to each;
@@ -85,12 +86,12 @@ type values = map[string]string
 
 // commit sets and deletes values without a network mark.
 func commit(ctx context.Context, s codemode.SessionStore, session string, set values, deleted ...string) error {
-	change := codemode.SessionChange{Delete: deleted}
+	change := store.SessionChange{Delete: deleted}
 	for key, text := range set {
 		if change.Set == nil {
-			change.Set = map[string]codemode.SessionValue{}
+			change.Set = map[string]store.SessionValue{}
 		}
-		change.Set[key] = codemode.SessionValue{JSON: json.RawMessage(text)}
+		change.Set[key] = store.SessionValue{JSON: json.RawMessage(text)}
 	}
 	return s.CommitSession(ctx, session, change)
 }

@@ -16,7 +16,7 @@ func TestMemoryStoreZeroValue(t *testing.T) {
 	t.Parallel()
 	TestSessionStore(t, func(*testing.T) codemode.SessionStore { return new(codemode.MemoryStore) })
 	TestSharedCellStore(t, func(*testing.T) []codemode.CellStore {
-		store := new(codemode.MemoryStore)
-		return []codemode.CellStore{store, store}
+		kept := new(codemode.MemoryStore)
+		return []codemode.CellStore{kept, kept}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cellmode/cellmode/codemode"
+	"github.com/cellmode/cellmode/store"
 )
 
 func emptySession(ctx context.Context, s codemode.SessionStore) error {
@@ -34,11 +35,11 @@ func setReplaceDelete(ctx context.Context, s codemode.SessionStore) error {
 
 func networkMark(ctx context.Context, s codemode.SessionStore) error {
 	put := func(marks map[string]bool) error {
-		set := map[string]codemode.SessionValue{}
+		set := map[string]store.SessionValue{}
 		for key, network := range marks {
-			set[key] = codemode.SessionValue{JSON: json.RawMessage("1"), Network: network}
+			set[key] = store.SessionValue{JSON: json.RawMessage("1"), Network: network}
 		}
-		return s.CommitSession(ctx, "s", codemode.SessionChange{Set: set})
+		return s.CommitSession(ctx, "s", store.SessionChange{Set: set})
 	}
 	has := func(marks map[string]bool) error {
 		loaded, err := s.LoadSession(ctx, "s")
@@ -146,7 +147,7 @@ func badKeys(ctx context.Context, s codemode.SessionStore) error {
 	} {
 		changes = append(changes, refused{what + " to set", values{key: "1"}, nil}, refused{what + " to delete", values{}, []string{key}})
 	}
-	return refusesAll(ctx, s, codemode.ErrSessionKey, changes)
+	return refusesAll(ctx, s, store.ErrSessionKey, changes)
 }
 
 func badValues(ctx context.Context, s codemode.SessionStore) error {
@@ -154,5 +155,5 @@ func badValues(ctx context.Context, s codemode.SessionStore) error {
 	for _, text := range []string{"", "undefined", "NaN", "{", "'a'", "1 2", "{\"a\": 1}", " 1", "1\n", "\"\xff\"", `"\ud83d"`, "01"} {
 		changes = append(changes, refused{fmt.Sprintf("the value %q", text), values{"bad": text}, nil})
 	}
-	return refusesAll(ctx, s, codemode.ErrSessionValue, changes)
+	return refusesAll(ctx, s, store.ErrSessionValue, changes)
 }

@@ -17,8 +17,8 @@ var layers = []struct {
 	never   []string // what must not be reachable from it
 }{
 	{"codemode", []string{"toolcatalog", "declgen", "schema", "store", "internal/"}, []string{"sqlite", "modelcontextprotocol", "anthropic", "openai"}},
-	{"transcript", []string{"store"}, []string{"wazero", "jsonschema", "modelcontextprotocol"}},
-	{"store", nil, []string{"database/sql", "encoding/json", "wazero"}},
+	{"transcript", []string{"store", "internal/jsontext"}, []string{"wazero", "jsonschema", "modelcontextprotocol"}},
+	{"store", []string{"internal/jsontext"}, []string{"database/sql", "wazero"}},
 	{"toolcatalog", []string{"schema", "declgen", "internal/jsontext", "internal/bm25"}, []string{"sqlite", "modelcontextprotocol", "wazero", "fastschema"}},
 	{"declgen", []string{"schema", "internal/jsontext"}, []string{"sqlite", "wazero", "modelcontextprotocol"}},
 	{"schema", []string{"internal/jsontext"}, []string{"sqlite", "wazero", "modelcontextprotocol"}},

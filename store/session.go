@@ -1,18 +1,16 @@
-package codemode
+package store
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/cellmode/cellmode/internal/jsontext"
 )
 
-// Limits of the session store. They hold for every [SessionStore], because [SessionChange.Apply] checks them.
+// Limits of the session store. They hold for every store, because [SessionChange.Apply] checks them.
 const (
 	// MaxSessionKeyUnits is the length of a key in UTF-16 units, as JavaScript counts it. The shortest has one.
 	MaxSessionKeyUnits = 256
@@ -38,47 +36,13 @@ var (
 	ErrSessionFull = fmt.Errorf("%w: the session is full", ErrSessionRange)
 )
 
-// A SessionStore keeps small values for the cells of a session, over turns and restarts: what store(key, value) and
-// load(key) of a cell work on. [MemoryStore] is one, and package codemode/storetest tests any.
-//
-// A cell loads its session once, before its first store or load, and sees that state and its own changes to its end.
-// Its changes are committed together when it completes, those of any other cell never. Cells run side by side, so an
-// implementation must be safe for concurrent use: commits to a session take effect one after another, each on top of
-// what is committed by then.
-//
-// Any text but the empty one may be the id of a session, and no session is visible in another. The text of an error reaches
-// the model, up to 512 bytes: a store that cannot read a session says there what is to be done about it.
-//
-// # Blocking
-//
-// Both methods may block, and a context that is done ends them with its error. A load has what is left of its cell's time; a
-// commit has that too, and at least a second. [Executor.Exec] does not wait longer for a store that ignores its
-// context: the cell fails with a timeout, or completes with the warning that the commit is not confirmed. The call
-// itself goes on, though, with its goroutine and its memory, and [Executor.Close] and [Runtime.Close] wait for it: for a
-// store that never returns they wait for ever.
-//
-// A panic in a store is an error of the call, or that warning; the runtime's log has its stack. Values that are not JSON are
-// refused where a cell loads them.
-type SessionStore interface {
-	// LoadSession gives all committed values of a session: none for a session that it does not know. The map
-	// and its texts belong to the caller.
-	LoadSession(ctx context.Context, sessionID string) (map[string]SessionValue, error)
-
-	// CommitSession makes all of a change, or nothing of it, as [SessionChange.Apply] does to the committed
-	// values, whose errors it returns: [ErrSessionFull] if they would exceed the limits of a session,
-	// [ErrSessionKey], [ErrSessionValue] or [ErrSessionRange] for a change that no cell makes. It keeps no
-	// reference to the change. After any other error, that of a context too, the change may have been made or not, but
-	// never in part; with a context that is done before the call it has not.
-	CommitSession(ctx context.Context, sessionID string, change SessionChange) error
-}
-
 // SessionValue is a value of a session.
 type SessionValue struct {
 	// JSON is the value's text: compact, at most [MaxSessionValueBytes], kept byte for byte. null is a value.
 	JSON json.RawMessage
 
 	// Network tells that the cell which stored the value had content from the network, so that the value may be
-	// made of it. It marks the cell that loads the value, see [Result].
+	// made of it. It marks the cell that loads the value, see codemode.Result.
 	Network bool
 }
 
@@ -89,7 +53,7 @@ type SessionChange struct {
 }
 
 // Apply makes the change to the values of a session, which it checks first: if it returns an error, values are as they
-// were. It is what an implementation of [SessionStore] calls between reading and writing, inside of its transaction.
+// were. It is what an implementation of codemode.SessionStore calls between reading and writing, inside of its transaction.
 // The values that it sets are copies. values may be nil only if there is nothing to set.
 //
 // The errors are ErrSessionKey, ErrSessionValue and ErrSessionRange, the last as ErrSessionFull if it is the session
@@ -97,7 +61,7 @@ type SessionChange struct {
 func (c SessionChange) Apply(values map[string]SessionValue) error {
 	deleted := make(map[string]struct{}, len(c.Delete))
 	for _, key := range c.Delete {
-		if err := checkSessionKey(key); err != nil {
+		if err := CheckSessionKey(key); err != nil {
 			return err
 		}
 		if _, both := c.Set[key]; both {
@@ -107,10 +71,10 @@ func (c SessionChange) Apply(values map[string]SessionValue) error {
 	}
 	keys, size := len(c.Set), 0
 	for key, value := range c.Set {
-		if err := checkSessionKey(key); err != nil {
+		if err := CheckSessionKey(key); err != nil {
 			return err
 		}
-		compact, err := compactSessionValue(value.JSON)
+		compact, err := CompactSessionValue(value.JSON)
 		if err != nil {
 			return err
 		}
@@ -126,7 +90,7 @@ func (c SessionChange) Apply(values map[string]SessionValue) error {
 			size += len(value.JSON)
 		}
 	}
-	if err := checkSession(max(keys, len(c.Set)+len(deleted)), size); err != nil {
+	if err := CheckSessionSize(max(keys, len(c.Set)+len(deleted)), size); err != nil {
 		return err
 	}
 	for key := range deleted {
@@ -139,22 +103,21 @@ func (c SessionChange) Apply(values map[string]SessionValue) error {
 	return nil
 }
 
-func checkSessionKey(key string) error {
+// CheckSessionKey checks a key as [SessionChange.Apply] does.
+func CheckSessionKey(key string) error {
 	if !utf8.ValidString(key) {
 		return fmt.Errorf("%w: this one is not valid Unicode", ErrSessionKey)
 	}
-	units := 0
-	for _, r := range key {
-		units += utf16.RuneLen(r)
-	}
+	units := jsontext.UTF16Len(key)
 	if units < 1 || units > MaxSessionKeyUnits {
 		return fmt.Errorf("%w: this one has %d", ErrSessionKey, units)
 	}
 	return nil
 }
 
-// compactSessionValue gives a value as it is kept. It is text itself if that is compact.
-func compactSessionValue(text []byte) ([]byte, error) {
+// CompactSessionValue gives a value as it is kept, from any JSON text: text itself if that is compact. Its errors are
+// ErrSessionValue and ErrSessionRange.
+func CompactSessionValue(text []byte) ([]byte, error) {
 	compact, err := jsontext.Compact(text)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSessionValue, err)
@@ -166,8 +129,8 @@ func compactSessionValue(text []byte) ([]byte, error) {
 	return compact, nil
 }
 
-// checkSession checks the number of keys and the size of the values of a session.
-func checkSession(keys, size int) error {
+// CheckSessionSize checks how many keys a session has, and the bytes of its values together, as [SessionChange.Apply] does.
+func CheckSessionSize(keys, size int) error {
 	if size > MaxSessionBytes {
 		return fmt.Errorf("%w: its values may have %d bytes of JSON together, with this change they would have %d; "+
 			"delete some with store(key, undefined)", ErrSessionFull, MaxSessionBytes, size)
