@@ -29,7 +29,7 @@ func NewMemoryStore() *MemoryStore {
 // LoadSession implements [SessionStore].
 func (m *MemoryStore) LoadSession(ctx context.Context, sessionID string) (map[string]store.SessionValue, error) {
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return nil, ctx.Err()
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -46,7 +46,7 @@ func (m *MemoryStore) CommitSession(ctx context.Context, sessionID string, chang
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return ctx.Err()
 	}
 	values := m.sessions[sessionID]
 	if values == nil {

@@ -16,7 +16,7 @@ func benchmarkCell(b *testing.B, f func(b *testing.B, s *transcript.Store, cell 
 	for name, synchronous := range map[string]transcript.Synchronous{"full": transcript.SynchronousFull, "normal": transcript.SynchronousNormal} {
 		b.Run(name, func(b *testing.B) {
 			s := open(b, newPath(b), &transcript.Options{Synchronous: synchronous})
-			if _, err := s.DB().Exec("PRAGMA synchronous = off"); err != nil { // as to what is there already
+			if _, err := s.DB().ExecContext(context.Background(), "PRAGMA synchronous = off"); err != nil { // as to what is there already
 				b.Fatal(err)
 			}
 			for i := range 1000 {
@@ -30,7 +30,7 @@ func benchmarkCell(b *testing.B, f func(b *testing.B, s *transcript.Store, cell 
 			if err := s.SaveCell(context.Background(), cell); err != nil {
 				b.Fatal(err)
 			}
-			if _, err := s.DB().Exec("PRAGMA synchronous = " + name); err != nil {
+			if _, err := s.DB().ExecContext(context.Background(), "PRAGMA synchronous = "+name); err != nil {
 				b.Fatal(err)
 			}
 			cell.Fence = 1

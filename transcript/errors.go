@@ -29,9 +29,61 @@ var (
 	// ErrBusy reports that other processes have kept the database for longer than Options.BusyTimeout. Nothing was
 	// changed.
 	ErrBusy = errors.New("the database is in use by another process")
+	// ErrOlderVersion reports a file of an older version that was to be opened for reading only. It was left as it is.
+	ErrOlderVersion = errors.New("the file was written by an older version of this package: open it once for writing")
 	// ErrClosed reports a Store that was closed.
 	ErrClosed = errors.New("the store is closed")
 )
+
+// Errors of sessions, to be found with errors.Is.
+var (
+	// ErrUnknownSession reports a key of which the store has no session.
+	ErrUnknownSession = errors.New("no such session")
+	// ErrSessionExists reports a key of which there is a session already. Nothing was changed.
+	ErrSessionExists = errors.New("there is a session of this key: delete it first, or give another key")
+	// ErrSessionGone reports a session that was deleted, or has got another id, since it was opened.
+	ErrSessionGone = errors.New("the session is not there any more under the id with which it was opened: open it again by its key")
+	// ErrSessionBusy reports a session that is at work, or is being deleted or moved, in this Store. Nothing was changed.
+	ErrSessionBusy = errors.New("the session is busy: try again later")
+	// ErrOperationEnded reports that somebody uses what was given to him for one operation when that is over.
+	ErrOperationEnded = errors.New("the operation has ended, and with it the authority to act for it")
+	// ErrUnknownOutcome reports that the database has failed in such a way that nobody knows whether a change is there.
+	ErrUnknownOutcome = errors.New("it is not known whether the change has taken effect: look when the database works again")
+	// ErrUnknownEntry reports an id that no entry of the session has.
+	ErrUnknownEntry = errors.New("no such entry")
+	// ErrConflict reports that the session has gone on since the caller looked. Nothing was changed.
+	ErrConflict = errors.New("the session has changed")
+	// ErrBeforeReset reports an entry to which no branch leads any more, because the session was reset after it.
+	ErrBeforeReset = errors.New("the entry is from before the last reset, to which no branch leads back")
+	// ErrInvalidEntry reports what cannot be an entry, or the name of one. It was not appended.
+	ErrInvalidEntry = errors.New("invalid entry")
+	// ErrEntryTooLarge reports an entry beyond MaxEntryBytes. It was not appended.
+	ErrEntryTooLarge = errors.New("the entry is too large")
+	// ErrInvalidQuery reports a query with which Search cannot look for anything.
+	ErrInvalidQuery = errors.New("invalid query")
+	// ErrRedaction reports an Options.Redact that has failed. Nothing was appended.
+	ErrRedaction = errors.New("the function Options.Redact has failed, and so nothing was appended")
+	// ErrBatchTooLarge reports more messages than Mirror takes at once. Nothing was appended.
+	ErrBatchTooLarge = errors.New("the batch is too large: mirror it in parts, in order")
+	// ErrNotIssued reports a receipt that is no proof of anything: made by nobody, by another store, or for another
+	// session.
+	ErrNotIssued = errors.New("the receipt is not one of this session's log: give the one that the append has returned")
+	// ErrInvalidValues reports a session whose values of store and load cannot be known.
+	ErrInvalidValues = errors.New("an entry with values of store and load is not as it should be; repair the session: " +
+		"reset it, or move its leaf to before that entry")
+	// ErrInconsistent reports a session of which a strict reader cannot be sure: a leaf entry in the file from which
+	// it was imported leads nowhere.
+	ErrInconsistent = errors.New("the session was imported with a leaf entry that leads nowhere: read it without BranchOptions.Strict, " +
+		"or take that entry out of the file and import it again")
+)
+
+// errAncestor reports an entry that is said to come after itself.
+var errAncestor = fmt.Errorf("%w (an entry is its own ancestor)", ErrDamaged)
+
+// missing reports an entry that others name, and that is not there.
+func missing(number int64) error {
+	return fmt.Errorf("%w (entry number %d is missing)", ErrDamaged, number)
+}
 
 // explain gives an error of the driver its place among the errors of this package, or the context's if that was the cause.
 func explain(ctx context.Context, err error) error {

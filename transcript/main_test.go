@@ -14,7 +14,14 @@ import (
 	"github.com/cellmode/cellmode/transcript"
 )
 
-var _ codemode.CellStore = (*transcript.Store)(nil)
+var (
+	_ codemode.CellStore    = (*transcript.Store)(nil)
+	_ codemode.SessionStore = (*transcript.Store)(nil)
+	_ codemode.SessionStore = (*transcript.Session)(nil)
+)
+
+// fast are options for tests that do not end processes.
+var fast = &transcript.Options{Synchronous: transcript.SynchronousNormal}
 
 // TestMain is also the main function of the processes that tests start.
 func TestMain(m *testing.M) {

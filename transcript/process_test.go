@@ -26,7 +26,10 @@ const (
 )
 
 var jobs = map[string]func(ctx context.Context, s *transcript.Store) error{
-	"count": countUp,
+	"append": appendBatches,
+	"count":  countUp,
+	"delete": deletePairs,
+	"index":  appendAndIndex,
 	"save": func(ctx context.Context, s *transcript.Store) error {
 		return s.SaveCell(ctx, newCell(strconv.Itoa(os.Getpid())))
 	},
@@ -35,7 +38,8 @@ var jobs = map[string]func(ctx context.Context, s *transcript.Store) error{
 // doJob is the main function of a process that a test has started.
 func doJob(name string) {
 	ctx := context.Background()
-	s, err := transcript.Open(ctx, os.Getenv(pathEnv), nil)
+	// The end of a process takes nothing with it, however the store is synchronised.
+	s, err := transcript.Open(ctx, os.Getenv(pathEnv), &transcript.Options{Synchronous: transcript.Synchronous(rand.IntN(2))})
 	if err == nil {
 		err = errors.Join(jobs[name](ctx, s), s.Close())
 	}

@@ -36,6 +36,78 @@ var migrations = []string{
 		data BLOB NOT NULL
 	) STRICT;
 	CREATE INDEX cell_replies_by_cell ON cell_replies (cell);`,
+
+	// Times are Unix milliseconds, 0 for none. The row of an entry is the session's, shifted by 32 bits, with the entry's number,
+	// counted from 1: so the entries of a session lie side by side. Where a column names another entry of the session, it has its
+	// number, 0 for none. The columns of entries up to stored are a node of navigation.go, those from leaf to interacted a state of
+	// append.go: what an append changes is its own row, and where a session is its last row says, as session_states shows.
+	// So updated_second, which is updated in seconds, need not be written but once a second.
+	`CREATE TABLE sessions (
+		session INTEGER PRIMARY KEY AUTOINCREMENT CHECK (session BETWEEN 1 AND 0x7fffffff), -- never used again
+		key TEXT NOT NULL UNIQUE,
+		id TEXT NOT NULL UNIQUE,
+		previous_id TEXT NOT NULL DEFAULT '',
+		revision INTEGER NOT NULL DEFAULT 0,
+		harness_id TEXT NOT NULL,
+		working_dir TEXT NOT NULL,
+		parent_session TEXT NOT NULL,
+		name TEXT NOT NULL DEFAULT '',
+		created INTEGER NOT NULL,
+		started INTEGER NOT NULL,
+		updated_second INTEGER NOT NULL,
+		flawed INTEGER NOT NULL DEFAULT 0
+	) STRICT;
+	CREATE INDEX sessions_by_update ON sessions (updated_second);
+	CREATE TABLE entries (
+		entry INTEGER PRIMARY KEY,
+		session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE CHECK (session = entry >> 32),
+		id TEXT NOT NULL,
+		parent INTEGER NOT NULL CHECK (parent BETWEEN 0 AND (entry & 0xffffffff) - 1),
+		segment INTEGER NOT NULL CHECK (segment BETWEEN 1 AND entry & 0xffffffff),
+		reset INTEGER NOT NULL,
+		model INTEGER NOT NULL,
+		thinking INTEGER NOT NULL,
+		stored INTEGER NOT NULL,
+		leaf INTEGER NOT NULL,
+		open INTEGER NOT NULL,
+		cursor INTEGER NOT NULL,
+		last_reset INTEGER NOT NULL,
+		bytes INTEGER NOT NULL,
+		updated INTEGER NOT NULL,
+		interacted INTEGER NOT NULL,
+		kind TEXT NOT NULL,
+		side INTEGER NOT NULL,
+		time INTEGER NOT NULL,
+		data TEXT NOT NULL,
+		UNIQUE (session, id)
+	) STRICT;
+	CREATE INDEX entries_labels ON entries (entry) WHERE kind = 'label';
+	CREATE TABLE entry_keys (
+		session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+		key TEXT NOT NULL,
+		entry INTEGER NOT NULL,
+		claim INTEGER NOT NULL,
+		PRIMARY KEY (session, key)
+	) STRICT, WITHOUT ROWID;
+	CREATE TABLE entry_values (
+		entry INTEGER PRIMARY KEY REFERENCES entries ON DELETE CASCADE,
+		data TEXT NOT NULL
+	) STRICT;
+	CREATE INDEX entry_keys_claims ON entry_keys (entry) WHERE claim;
+	CREATE VIRTUAL TABLE search USING fts5 (user, assistant, session, content = '', contentless_delete = 1, tokenize = 'ascii');
+	CREATE TABLE search_docs (
+		doc INTEGER PRIMARY KEY,
+		entry INTEGER NOT NULL UNIQUE REFERENCES entries ON DELETE CASCADE
+	) STRICT;
+	CREATE TABLE search_backlog (
+		session INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
+		indexed INTEGER NOT NULL
+	) STRICT;
+	CREATE VIEW session_states AS SELECT s.*, ifnull(e.entry & 0xffffffff, 0) AS entries, ifnull(e.leaf, 0) AS leaf, ifnull(e.open, 0) AS open,
+			ifnull(e.cursor, 0) AS cursor, ifnull(e.last_reset, 0) AS reset, ifnull(e.bytes, 0) AS bytes,
+			ifnull(e.updated, s.created) AS updated, ifnull(e.interacted, 0) AS interacted
+		FROM sessions s LEFT JOIN entries e ON e.entry =
+			(SELECT max(entry) FROM entries WHERE entry > s.session << 32 AND entry < (s.session + 1) << 32);`,
 }
 
 // schemaVersion is the number of migrations that a database has had. It refuses a database that is not this package's.
@@ -64,15 +136,23 @@ func schemaVersion(ctx context.Context, tx *sql.Tx) (int, error) {
 	return version, nil
 }
 
-// migrate brings a database to the newest version. Several processes may try at once.
-func migrate(ctx context.Context, db *sql.DB) error {
-	// A database that is refused must be left as it is, so nothing is written before this look.
+// checkVersion refuses a database that cannot be read as it is.
+func checkVersion(ctx context.Context, db *sql.DB, readOnly bool) error {
 	look, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}
-	_, err = schemaVersion(ctx, look)
-	if err := errors.Join(err, look.Rollback()); err != nil {
+	version, err := schemaVersion(ctx, look)
+	if err == nil && readOnly && version < len(migrations) {
+		err = fmt.Errorf("%w (version %d, this one reads %d)", ErrOlderVersion, version, len(migrations))
+	}
+	return errors.Join(err, look.Rollback())
+}
+
+// migrate brings a database to the newest version. Several processes may try at once.
+func migrate(ctx context.Context, db *sql.DB) error {
+	// A database that is refused must be left as it is, so nothing is written before this look.
+	if err := checkVersion(ctx, db, false); err != nil {
 		return err
 	}
 	if err := checkWritable(ctx, db); err != nil {

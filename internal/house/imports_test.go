@@ -18,6 +18,7 @@ var layers = []struct {
 }{
 	{"codemode", []string{"toolcatalog", "declgen", "schema", "store", "internal/"}, []string{"sqlite", "modelcontextprotocol", "anthropic", "openai"}},
 	{"transcript", []string{"store", "internal/jsontext"}, []string{"wazero", "jsonschema", "modelcontextprotocol"}},
+	{"transcript/transcripttest", []string{"transcript", "store", "internal/jsontext"}, []string{"wazero", "jsonschema", "modelcontextprotocol"}},
 	{"store", []string{"internal/jsontext"}, []string{"database/sql", "wazero"}},
 	{"toolcatalog", []string{"schema", "declgen", "internal/jsontext", "internal/bm25"}, []string{"sqlite", "modelcontextprotocol", "wazero", "fastschema"}},
 	{"declgen", []string{"schema", "internal/jsontext"}, []string{"sqlite", "wazero", "modelcontextprotocol"}},

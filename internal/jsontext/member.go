@@ -3,7 +3,41 @@ package jsontext
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 )
+
+// Members goes through the members of an object in order: each name, decoded, and the text of its value, which is a part of
+// text. What is no object has none.
+//
+// text must be valid and compact, as [Compact] returns it.
+func Members(text []byte) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		if at(text, 0) != '{' {
+			return
+		}
+		for pos := 1; at(text, pos) == '"'; pos++ {
+			value := stringEnd(text, pos) + 1
+			if value >= len(text) {
+				return // not valid JSON
+			}
+			end := End(text, value)
+			if !yield(unquote(text[pos:value-1]), text[value:end:end]) || at(text, end) != ',' {
+				return
+			}
+			pos = end
+		}
+	}
+}
+
+// String decodes a JSON string. It is false for other values.
+//
+// text must be valid and compact, as [Compact] returns it.
+func String(text []byte) (string, bool) {
+	if at(text, 0) != '"' {
+		return "", false
+	}
+	return unquote(text), true
+}
 
 // StringMember returns the string that an object has under a name, and false if it has none or something else there. If the
 // name stands twice, the last one counts, as for JSON.parse and encoding/json.
@@ -32,7 +66,7 @@ func StringMember(text []byte, name string) (string, bool) {
 	if at(value, 0) != '"' {
 		return "", false
 	}
-	return unquote(value[:stringEnd(value, 0)]), true
+	return String(value[:stringEnd(value, 0)])
 }
 
 // isString reports whether a quoted string stands for s. Comparing one without escapes allocates nothing.
@@ -44,6 +78,9 @@ func isString(quoted []byte, s string) bool {
 }
 
 func unquote(quoted []byte) string {
+	if bytes.IndexByte(quoted, '\\') < 0 && len(quoted) >= 2 {
+		return string(quoted[1 : len(quoted)-1])
+	}
 	var s string
 	if json.Unmarshal(quoted, &s) != nil {
 		return "" // not valid JSON
