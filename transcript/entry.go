@@ -65,6 +65,7 @@ func (e Entry) Message() (Message, bool) {
 // MarshalJSON writes the entry as one line of a session file has it: the members of its payload behind type, id, parentId
 // (null for a root) and timestamp. ErrInvalidEntry if the payload, or a time beyond the years 1 to 9999, cannot be kept;
 // ErrEntryTooLarge.
+// Called by itself it keeps JSON texts byte for byte; json.Marshal writes <, > and & in them as escapes.
 func (e Entry) MarshalJSON() ([]byte, error) {
 	members, err := encode(e.Payload)
 	if err == nil {

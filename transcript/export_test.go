@@ -24,10 +24,16 @@ var DeletionQueries = map[string]string{
 }
 
 // BreakStatement lets a statement of the writer fail.
-func (s *Store) BreakStatement(query string) { s.writer.stmts[query].Close() }
+func (s *Store) BreakStatement(query string) {
+	s.turn <- struct{}{} // the indexer may be at it
+	defer func() { <-s.turn }()
+	s.writer.stmts[query].Close()
+}
 
 // ReplaceCommit lets another statement run in the place of COMMIT.
 func (s *Store) ReplaceCommit(query string) {
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
 	s.writer.stmts[commit].Close()
 	stmt, err := s.writer.conn.PrepareContext(context.Background(), query)
 	if err != nil {
